@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
+import { groupOf, type ProgramGroup } from '../real/stack/table.ts';
 
 /** Where finished binaries of the real peers are kept (built by test/real/stack). */
 export const binariesFolder = join(
@@ -9,17 +10,20 @@ export const binariesFolder = join(
   'bin',
 );
 
+/** The version is part of the path, so that an upgrade builds anew. */
+export function cachedPath(program: string, group: ProgramGroup): string {
+  return join(binariesFolder, `${group.name}-${group.version}`, program);
+}
+
 /** The full path of a program: KUBEBUILDER_ASSETS, then our cache, then PATH. */
 export function findProgram(name: string): string | undefined {
-  const folders = [
-    process.env.KUBEBUILDER_ASSETS,
-    binariesFolder,
-    ...(process.env.PATH ?? '').split(delimiter),
-  ];
-  return folders
-    .filter((folder) => folder !== undefined && folder !== '')
-    .map((folder) => join(folder as string, name))
-    .find((path) => existsSync(path));
+  const group = groupOf(name);
+  const inFolder = (folder: string) => join(folder, name);
+  return [
+    ...[process.env.KUBEBUILDER_ASSETS ?? ''].filter(Boolean).map(inFolder),
+    ...(group ? [cachedPath(name, group)] : []),
+    ...(process.env.PATH ?? '').split(delimiter).filter(Boolean).map(inFolder),
+  ].find((path) => existsSync(path));
 }
 
 /**
@@ -32,6 +36,8 @@ export function describeWith(programs: string[], name: string, body: () => void)
     describe(name, body);
     return;
   }
-  // biome-ignore lint/suspicious/noSkippedTests: the one place that skips, always with a reason
-  describe.skip(`${name} (skipped: ${missing.join(' and ')} not found; npm run test:real builds it)`, body);
+  const hint = missing.every((program) => groupOf(program))
+    ? '; node scripts/real-stack.ts build builds it'
+    : '';
+  describe.skip(`${name} (skipped: ${missing.join(' and ')} not found${hint})`, body);
 }

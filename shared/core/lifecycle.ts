@@ -1,0 +1,214 @@
+import type { ErrorCode, Machine } from './machine.ts';
+import type { PoolSpec, Timings } from './settings.ts';
+
+/** Which function takes the next step while a machine is in a state. */
+export type Step = 'power-action' | 'join-watcher' | 'drain-node';
+
+/** What a machine in this state gives the cluster: nothing, something soon, something, or not for long. */
+export type Capacity = 'none' | 'coming' | 'serving' | 'leaving';
+
+/** How an operation ends: its goal was reached, it failed, or it was called off. */
+export type OperationEnd = 'done' | 'failed' | 'cancelled';
+
+export type MachineEvent =
+  | { readonly type: 'power-on-requested'; readonly operation: string }
+  | { readonly type: 'powered-on' }
+  | { readonly type: 'joined'; readonly node: string }
+  | { readonly type: 'drain-requested'; readonly operation: string }
+  | { readonly type: 'drained' }
+  | { readonly type: 'drain-aborted'; readonly why: string }
+  | { readonly type: 'power-off-requested'; readonly operation: string }
+  | { readonly type: 'powered-off' }
+  | { readonly type: 'failed'; readonly code: ErrorCode; readonly message: string }
+  | { readonly type: 'found-on' }
+  | { readonly type: 'found-off' }
+  | { readonly type: 'maintenance-began' }
+  | { readonly type: 'maintenance-ended' };
+
+/** Returns why the event may not happen to this machine now, or nothing. */
+type Guard = (machine: Machine, now: number) => string | undefined;
+
+interface Transition<To = string> {
+  readonly to: To;
+  readonly guard?: Guard;
+  readonly ends?: OperationEnd;
+}
+
+interface StateRow<To = string> {
+  readonly means: string;
+  readonly waitsFor: string;
+  readonly capacity: Capacity;
+  readonly step?: Step;
+  /** How long the state may last, and the event that ends it then. */
+  readonly deadline?: {
+    readonly text: string;
+    readonly ms: (machine: Machine, pool: PoolSpec, timings: Timings) => number;
+    readonly then: (machine: Machine, after: string) => MachineEvent;
+  };
+  readonly on: Partial<Record<MachineEvent['type'], Transition<To>>>;
+}
+
+const free: Guard = ({ spec, status }, now) => {
+  if (status.operation) return `operation ${status.operation} is under way`;
+  if (spec.maintenance) return 'it is in maintenance';
+  if (status.retryAt !== undefined && status.retryAt > now)
+    return `it is quarantined: ${status.lastError?.message ?? 'its last drain was called off'}`;
+  return undefined;
+};
+const unoccupied: Guard = ({ status }) =>
+  status.operation && `operation ${status.operation} is under way`;
+const powerIsOn: Guard = ({ status }) =>
+  status.powerState === 'on' ? undefined : `power is ${status.powerState}, not on`;
+const powerIsOff: Guard = ({ status }) =>
+  status.powerState === 'off' ? undefined : `power is ${status.powerState}, not off`;
+const dark: Guard = (machine, now) =>
+  machine.status.nodeReady ? 'its node is Ready, whatever the BMC says' : powerIsOff(machine, now);
+const nodeIsReady: Guard = ({ status }) => (status.nodeReady ? undefined : 'its node is not Ready');
+const drained: Guard = ({ status }) =>
+  status.drain?.podsLeft === 0 ? undefined : `${status.drain?.podsLeft ?? 'unknown'} pods are left on it`;
+const nothingToLose: Guard = (machine, now) => {
+  if (machine.status.kubernetesNode && (machine.status.nodeReady || drained(machine, now)))
+    return `node ${machine.status.kubernetesNode} may run pods: drain it first`;
+  return free(machine, now);
+};
+
+/** Every state and transition. The diagram in docs/ is generated from this table. */
+const table = {
+  off: {
+    means: 'powered off; nobody needs it',
+    waitsFor: 'demand',
+    capacity: 'none',
+    on: {
+      'power-on-requested': { to: 'powering-on', guard: free },
+      'found-on': { to: 'joining', guard: powerIsOn },
+      'maintenance-began': { to: 'maintenance' },
+    },
+  },
+  'powering-on': {
+    means: 'told to power on; not verified yet',
+    waitsFor: 'the BMC to say on in consecutive reads',
+    capacity: 'coming',
+    step: 'power-action',
+    deadline: {
+      text: 'powerOnTimeout',
+      ms: (_machine, _pool, timings) => timings.powerOnTimeoutMs,
+      then: ({ status }, after) => ({
+        type: 'failed',
+        code: 'power-on-failed',
+        message: `power is still ${status.powerState} ${after} after power-on was asked for`,
+      }),
+    },
+    on: {
+      'powered-on': { to: 'joining', guard: powerIsOn },
+      failed: { to: 'error', ends: 'failed' },
+    },
+  },
+  joining: {
+    means: 'powered on; booting until its node is Ready',
+    waitsFor: 'a Ready node that is this machine',
+    capacity: 'coming',
+    step: 'join-watcher',
+    deadline: {
+      text: 'provisionTimeout, or three times the learned boot time',
+      // Not just once the usual boot: a file system check or a firmware update is no failure yet.
+      ms: ({ status }, pool, timings) =>
+        Math.min(
+          pool.provisionTimeoutMs,
+          Math.max(timings.shortestJoinTimeoutMs, 3 * (status.learnedBootMs ?? Number.POSITIVE_INFINITY)),
+        ),
+      then: (_machine, after) => ({
+        type: 'failed',
+        code: 'never-joined',
+        message: `powered on, but no Ready node after ${after}`,
+      }),
+    },
+    on: {
+      joined: { to: 'ready', guard: nodeIsReady, ends: 'done' },
+      'found-off': { to: 'error', guard: dark, ends: 'failed' },
+      failed: { to: 'error', ends: 'failed' },
+      'maintenance-began': { to: 'maintenance', guard: unoccupied },
+    },
+  },
+  ready: {
+    means: 'serving as a node',
+    waitsFor: 'nobody needing it any more',
+    capacity: 'serving',
+    on: {
+      'drain-requested': { to: 'draining', guard: free },
+      'found-off': { to: 'off', guard: dark },
+      'maintenance-began': { to: 'maintenance', guard: unoccupied },
+    },
+  },
+  draining: {
+    means: 'cordoned; its pods are being evicted',
+    waitsFor: 'every pod to be gone',
+    capacity: 'leaving',
+    step: 'drain-node',
+    deadline: {
+      text: 'drainTimeout',
+      ms: (_machine, pool) => pool.scaleDown.drainTimeoutMs,
+      then: ({ status }, after) => ({
+        type: 'drain-aborted',
+        why: `${status.drain?.podsLeft ?? 'some'} pods are left after ${after}`,
+      }),
+    },
+    on: {
+      drained: { to: 'powering-off', guard: drained },
+      'drain-aborted': { to: 'ready', ends: 'cancelled' },
+      'found-off': { to: 'off', guard: dark, ends: 'cancelled' },
+    },
+  },
+  'powering-off': {
+    means: 'drained and told to power off; not verified yet',
+    waitsFor: 'the BMC to say off in consecutive reads',
+    capacity: 'leaving',
+    step: 'power-action',
+    deadline: {
+      text: 'powerOffTimeout',
+      ms: (_machine, _pool, timings) => timings.powerOffTimeoutMs,
+      then: ({ status }, after) => ({
+        type: 'failed',
+        code: 'power-off-failed',
+        message: `power is still ${status.powerState} ${after} after power-off was asked for`,
+      }),
+    },
+    on: {
+      'powered-off': { to: 'off', guard: powerIsOff, ends: 'done' },
+      failed: { to: 'error', ends: 'failed' },
+    },
+  },
+  error: {
+    means: 'quarantined after a failure',
+    waitsFor: 'retryAt, or its node to turn up after all',
+    capacity: 'none',
+    step: 'power-action',
+    on: {
+      joined: { to: 'ready', guard: nodeIsReady },
+      'found-off': { to: 'off', guard: dark },
+      'found-on': { to: 'joining', guard: powerIsOn },
+      'power-off-requested': { to: 'powering-off', guard: nothingToLose },
+      'maintenance-began': { to: 'maintenance' },
+    },
+  },
+  maintenance: {
+    means: 'in the hands of a person; never touched',
+    waitsFor: 'maintenance to end',
+    capacity: 'none',
+    on: {
+      'maintenance-ended': { to: 'off' },
+    },
+  },
+} as const satisfies Record<string, StateRow>;
+
+export type MachineState = keyof typeof table;
+
+/** A machine nobody has looked at yet starts here; its BMC will tell what it really is. */
+export const initialState: MachineState = 'off';
+
+export const lifecycle: Readonly<Record<MachineState, StateRow<MachineState>>> = table;
+
+export const states = Object.keys(table) as MachineState[];
+
+export const capacityOf = (machine: Machine): Capacity => lifecycle[machine.status.state].capacity;
+
+export const stepOf = (machine: Machine): Step | undefined => lifecycle[machine.status.state].step;

@@ -1,0 +1,19 @@
+import type { OperationEnd } from './lifecycle.ts';
+import type { MachineSpec, PowerVerb } from './machine.ts';
+
+/** One intent being carried out. Its id makes repeats harmless: a machine accepts one operation at a time. */
+export interface Operation {
+  readonly id: string;
+  readonly machine: string;
+  readonly goal: 'on' | 'off';
+  readonly why: string;
+  readonly decision?: string | undefined;
+  /** The machine as it was described when the intent was written: later edits do not change an operation. */
+  readonly spec: MachineSpec;
+  readonly createdAt: number;
+  /** Every command, written down before it is sent: after a crash it may or may not have reached the BMC. */
+  readonly commands: readonly { readonly verb: PowerVerb; readonly at: number }[];
+  readonly end?: OperationEnd | undefined;
+  readonly endedAt?: number | undefined;
+  readonly error?: string | undefined;
+}

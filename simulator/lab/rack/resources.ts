@@ -1,0 +1,175 @@
+import { type BootOverride, phases, type SimulatedMachine } from './machine.ts';
+import { resetTypes } from './reset.ts';
+
+export const root = '/redfish/v1';
+export const paths = {
+  systems: `${root}/Systems`,
+  system: `${root}/Systems/1`,
+  reset: `${root}/Systems/1/Actions/ComputerSystem.Reset`,
+  resetInfo: `${root}/Systems/1/ResetActionInfo`,
+  nics: `${root}/Systems/1/EthernetInterfaces`,
+  nic: `${root}/Systems/1/EthernetInterfaces/1`,
+  chassisAll: `${root}/Chassis`,
+  chassis: `${root}/Chassis/1`,
+  power: `${root}/Chassis/1/Power`,
+  thermal: `${root}/Chassis/1/Thermal`,
+  sessionService: `${root}/SessionService`,
+  sessions: `${root}/SessionService/Sessions`,
+  tasks: `${root}/TaskService/Tasks`,
+  monitors: `${root}/TaskService/TaskMonitors`,
+};
+
+const link = (path: string) => ({ '@odata.id': path });
+const resource = (path: string, type: string, name: string) => ({
+  '@odata.id': path,
+  '@odata.type': type,
+  Id: path.split('/').at(-1),
+  Name: name,
+});
+export const collection = (path: string, type: string, members: string[]) => ({
+  '@odata.id': path,
+  '@odata.type': `#${type}.${type}`,
+  Name: type,
+  'Members@odata.count': members.length,
+  Members: members.map(link),
+});
+
+const healthOf = (machine: SimulatedMachine) =>
+  machine.faults.having('health')[0]?.effect ?? { health: 'OK' as const, celsius: 24 };
+
+const statusOf = (machine: SimulatedMachine) => {
+  const { health } = healthOf(machine);
+  return { State: machine.phase === 'off' ? 'Disabled' : 'Enabled', Health: health, HealthRollup: health };
+};
+
+export type SystemBody = ReturnType<typeof plainSystem> | Omit<ReturnType<typeof plainSystem>, 'PowerState'>;
+
+/** The System as it is, then as the machine's faults tell it. */
+export function systemBody(machine: SimulatedMachine): SystemBody {
+  let system: SystemBody = plainSystem(machine);
+  for (const { effect, used } of machine.faults.having('system')) {
+    system = effect(system, machine);
+    used();
+  }
+  return system;
+}
+
+function plainSystem(machine: SimulatedMachine) {
+  const { description, identity } = machine;
+  return {
+    ...resource(paths.system, '#ComputerSystem.v1_22_0.ComputerSystem', description.name),
+    SystemType: 'Physical',
+    Manufacturer: 'Bamel',
+    Model: 'Lab',
+    HostName: description.name,
+    UUID: identity.systemUUID,
+    SerialNumber: identity.serialNumber,
+    PowerState: machine.powerState as string,
+    BootProgress: { LastState: phases[machine.phase].bootProgress },
+    Boot: {
+      ...machine.bootOverride,
+      'BootSourceOverrideTarget@Redfish.AllowableValues': bootTargets,
+    },
+    ProcessorSummary: { Count: 1, LogicalProcessorCount: description.cpu },
+    MemorySummary: { TotalSystemMemoryGiB: gibibytes(description.memory) },
+    Status: statusOf(machine),
+    EthernetInterfaces: link(paths.nics),
+    Links: { Chassis: [link(paths.chassis)] },
+    Actions: {
+      '#ComputerSystem.Reset': {
+        target: paths.reset,
+        '@Redfish.ActionInfo': paths.resetInfo,
+        'ResetType@Redfish.AllowableValues': resetTypes,
+      },
+    },
+  };
+}
+
+export const bootTargets = ['None', 'Pxe', 'Hdd', 'Cd', 'BiosSetup', 'UefiHttp'];
+export const bootEnabled = ['Disabled', 'Once', 'Continuous'];
+export type BootPatch = Partial<BootOverride>;
+
+const units: Record<string, number> = { Ki: 2 ** -20, Mi: 2 ** -10, Gi: 1, Ti: 2 ** 10 };
+
+/** A BMC counts memory in GiB; plain bytes and decimal units do not occur on its label. */
+function gibibytes(quantity: string): number {
+  const [, amount, unit = ''] = /^([\d.]+)(Ki|Mi|Gi|Ti)?$/.exec(quantity) ?? [];
+  return Number(amount) * (units[unit] ?? 2 ** -30);
+}
+
+/** Every resource that is only read, by path. */
+export const readable: Readonly<Record<string, (machine: SimulatedMachine) => object>> = {
+  '/redfish': () => ({ v1: `${root}/` }),
+  [root]: (machine) => ({
+    ...resource(root, '#ServiceRoot.v1_16_1.ServiceRoot', 'Lab BMC'),
+    Id: 'RootService',
+    RedfishVersion: '1.20.0',
+    UUID: machine.identity.systemUUID,
+    Vendor: 'Bamel',
+    Systems: link(paths.systems),
+    Chassis: link(paths.chassisAll),
+    SessionService: link(paths.sessionService),
+    Tasks: link(`${root}/TaskService`),
+    Links: { Sessions: link(paths.sessions) },
+  }),
+  [paths.systems]: () => collection(paths.systems, 'ComputerSystemCollection', [paths.system]),
+  [paths.system]: systemBody,
+  [paths.resetInfo]: () => ({
+    ...resource(paths.resetInfo, '#ActionInfo.v1_4_0.ActionInfo', 'Reset'),
+    Parameters: [{ Name: 'ResetType', Required: true, DataType: 'String', AllowableValues: resetTypes }],
+  }),
+  [paths.nics]: () => collection(paths.nics, 'EthernetInterfaceCollection', [paths.nic]),
+  [paths.nic]: (machine) => ({
+    ...resource(paths.nic, '#EthernetInterface.v1_12_0.EthernetInterface', 'First interface'),
+    MACAddress: machine.identity.macAddress,
+    PermanentMACAddress: machine.identity.macAddress,
+    LinkStatus: machine.phase === 'off' ? 'LinkDown' : 'LinkUp',
+  }),
+  [paths.chassisAll]: () => collection(paths.chassisAll, 'ChassisCollection', [paths.chassis]),
+  [paths.chassis]: (machine) => ({
+    ...resource(paths.chassis, '#Chassis.v1_25_0.Chassis', machine.name),
+    ChassisType: 'RackMount',
+    SerialNumber: machine.identity.serialNumber,
+    Location: { Placement: { Rack: machine.description.rack ?? '' } },
+    Status: statusOf(machine),
+    Power: link(paths.power),
+    Thermal: link(paths.thermal),
+    Links: { ComputerSystems: [link(paths.system)] },
+  }),
+  [paths.power]: (machine) => ({
+    ...resource(paths.power, '#Power.v1_7_1.Power', 'Power'),
+    PowerControl: [
+      {
+        ...link(`${paths.power}#/PowerControl/0`),
+        MemberId: '0',
+        Name: 'System Power Control',
+        PowerConsumedWatts: machine.watts(),
+        PowerCapacityWatts: machine.description.watts.max,
+      },
+    ],
+  }),
+  [paths.thermal]: (machine) => ({
+    ...resource(paths.thermal, '#Thermal.v1_7_1.Thermal', 'Thermal'),
+    Temperatures: [
+      {
+        ...link(`${paths.thermal}#/Temperatures/0`),
+        MemberId: '0',
+        Name: 'Inlet Temp',
+        PhysicalContext: 'Intake',
+        ReadingCelsius: healthOf(machine).celsius,
+        UpperThresholdCritical: 47,
+        Status: { State: 'Enabled', Health: healthOf(machine).health },
+      },
+    ],
+  }),
+  [paths.sessionService]: () => ({
+    ...resource(paths.sessionService, '#SessionService.v1_1_9.SessionService', 'Sessions'),
+    ServiceEnabled: true,
+    Sessions: link(paths.sessions),
+  }),
+  [`${root}/TaskService`]: () => ({
+    ...resource(`${root}/TaskService`, '#TaskService.v1_2_1.TaskService', 'Tasks'),
+    ServiceEnabled: true,
+    Tasks: link(paths.tasks),
+  }),
+};

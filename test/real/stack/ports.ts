@@ -1,0 +1,35 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+
+// Below the range that systems give to outgoing connections, which could otherwise take a port between its
+// being picked and its being used.
+const lowest = 20_000;
+const span = 10_000;
+const given = new Set<number>();
+
+/** A port that is free on 127.0.0.1 and was not given out before in this process. */
+export async function freePort(): Promise<number> {
+  for (let tries = 0; tries < 100; tries++) {
+    const port = lowest + Math.floor(Math.random() * span);
+    if (given.has(port) || !(await isFree(port))) continue;
+    given.add(port);
+    return port;
+  }
+  throw new Error(`no free port on 127.0.0.1 between ${lowest} and ${lowest + span}`);
+}
+
+export function freePorts(count: number): Promise<number[]> {
+  return Promise.all(Array.from({ length: count }, freePort));
+}
+
+async function isFree(port: number): Promise<boolean> {
+  const server = createServer();
+  const outcome = Promise.race([
+    once(server, 'listening').then(() => true),
+    once(server, 'error').then(() => false),
+  ]);
+  server.listen(port, '127.0.0.1');
+  const free = await outcome;
+  server.close();
+  return free;
+}
