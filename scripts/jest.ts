@@ -1,10 +1,24 @@
 // Runs Jest with what its ESM mode needs. `--real` runs test/real instead, one file at a time.
 import { spawnSync } from 'node:child_process';
+import { existsSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { ensureBinaries } from '../test/real/stack/binaries.ts';
+import { controlPlanePrograms } from '../test/real/stack/table.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const args = process.argv.slice(2);
 const real = args.includes('--real');
+if (real) {
+  // Before Jest: a first build takes longer than any test's time-out.
+  await ensureBinaries(controlPlanePrograms).catch((error: Error) => {
+    if (process.env.BAMEL_REQUIRE_PROGRAMS) throw error;
+    console.error(`${error.message}\nTests that need it are skipped.`);
+  });
+}
+// Made by the first real server that a test starts.
+const logs = join(tmpdir(), `bamel-test-logs-${process.pid}`);
 const { status } = spawnSync(
   process.execPath,
   [
@@ -17,8 +31,11 @@ const { status } = spawnSync(
     stdio: 'inherit',
     env: {
       ...process.env,
+      BAMEL_STACK_LOGS: logs,
       NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ''} --experimental-vm-modules --disable-warning=ExperimentalWarning`,
     },
   },
 );
+if (status === 0) rmSync(logs, { recursive: true, force: true });
+else if (existsSync(logs)) console.log(`logs of the real servers: ${logs}`);
 process.exit(status ?? 1);

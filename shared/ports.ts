@@ -1,5 +1,5 @@
-import type { Power, PowerVerb, MachineSpec } from './core/machine.ts';
 import type { ClusterView, PodRef } from './core/cluster.ts';
+import type { MachineSpec, Power, PowerVerb } from './core/machine.ts';
 
 // ── Store ────────────────────────────────────────────────────────────────────────────────────────
 
@@ -17,9 +17,7 @@ export type Condition =
   | { readonly key: string; readonly revision: number }
   | { readonly key: string; readonly created: number };
 
-export type Write =
-  | { readonly put: string; readonly value: string }
-  | { readonly delete: string };
+export type Write = { readonly put: string; readonly value: string } | { readonly delete: string };
 
 export type CommitResult =
   | { readonly committed: true; readonly revision: number }
@@ -109,9 +107,13 @@ export type DriverFactory = (spec: MachineSpec, deps: DriverDeps) => PowerDriver
 
 export class PowerError extends Error {
   override readonly name = 'PowerError';
-  /** timeout and unreachable leave the power unknown; auth and config are final until a person mends them. */
+  /** timeout and unreachable leave the power unknown. */
   readonly code: 'timeout' | 'unreachable' | 'auth' | 'busy' | 'refused' | 'config' | 'wrong-machine';
   readonly retryAfterMs: number | undefined;
+  /** A person must mend this: more tries would only lock an account, or hit the wrong machine. */
+  get final(): boolean {
+    return this.code === 'auth' || this.code === 'config' || this.code === 'wrong-machine';
+  }
   constructor(
     code: PowerError['code'],
     message: string,
@@ -134,7 +136,11 @@ export type EvictionResult =
 export interface NodeChange {
   readonly labels?: Readonly<Record<string, string>>;
   readonly annotations?: Readonly<Record<string, string | null>>;
-  readonly taints?: readonly { readonly key: string; readonly value?: string | undefined; readonly effect: string }[];
+  readonly taints?: readonly {
+    readonly key: string;
+    readonly value?: string | undefined;
+    readonly effect: string;
+  }[];
   readonly unschedulable?: boolean;
   readonly providerID?: string;
 }
@@ -145,6 +151,7 @@ export interface Cluster {
   view(): Promise<ClusterView>;
   /** Read afresh, never from a cache: what a drain relies on. */
   podsOn(node: string): Promise<ClusterView['pods']>;
+  node(name: string): Promise<ClusterView['nodes'][number] | undefined>;
   changeNode(name: string, change: NodeChange): Promise<void>;
   deleteNode(name: string): Promise<void>;
   evict(pod: PodRef): Promise<EvictionResult>;

@@ -43,7 +43,7 @@ interface StateRow<To = string> {
   readonly deadline?: {
     readonly text: string;
     readonly ms: (machine: Machine, pool: PoolSpec, timings: Timings) => number;
-    readonly then: (machine: Machine, after: string) => MachineEvent;
+    readonly event: (machine: Machine, after: string) => MachineEvent;
   };
   readonly on: Partial<Record<MachineEvent['type'], Transition<To>>>;
 }
@@ -55,8 +55,7 @@ const free: Guard = ({ spec, status }, now) => {
     return `it is quarantined: ${status.lastError?.message ?? 'its last drain was called off'}`;
   return undefined;
 };
-const unoccupied: Guard = ({ status }) =>
-  status.operation && `operation ${status.operation} is under way`;
+const unoccupied: Guard = ({ status }) => status.operation && `operation ${status.operation} is under way`;
 const powerIsOn: Guard = ({ status }) =>
   status.powerState === 'on' ? undefined : `power is ${status.powerState}, not on`;
 const powerIsOff: Guard = ({ status }) =>
@@ -92,7 +91,7 @@ const table = {
     deadline: {
       text: 'powerOnTimeout',
       ms: (_machine, _pool, timings) => timings.powerOnTimeoutMs,
-      then: ({ status }, after) => ({
+      event: ({ status }, after) => ({
         type: 'failed',
         code: 'power-on-failed',
         message: `power is still ${status.powerState} ${after} after power-on was asked for`,
@@ -116,7 +115,7 @@ const table = {
           pool.provisionTimeoutMs,
           Math.max(timings.shortestJoinTimeoutMs, 3 * (status.learnedBootMs ?? Number.POSITIVE_INFINITY)),
         ),
-      then: (_machine, after) => ({
+      event: (_machine, after) => ({
         type: 'failed',
         code: 'never-joined',
         message: `powered on, but no Ready node after ${after}`,
@@ -147,7 +146,7 @@ const table = {
     deadline: {
       text: 'drainTimeout',
       ms: (_machine, pool) => pool.scaleDown.drainTimeoutMs,
-      then: ({ status }, after) => ({
+      event: ({ status }, after) => ({
         type: 'drain-aborted',
         why: `${status.drain?.podsLeft ?? 'some'} pods are left after ${after}`,
       }),
@@ -166,7 +165,7 @@ const table = {
     deadline: {
       text: 'powerOffTimeout',
       ms: (_machine, _pool, timings) => timings.powerOffTimeoutMs,
-      then: ({ status }, after) => ({
+      event: ({ status }, after) => ({
         type: 'failed',
         code: 'power-off-failed',
         message: `power is still ${status.powerState} ${after} after power-off was asked for`,

@@ -43,9 +43,13 @@ export interface MachineStatus {
   readonly bmcReachable?: boolean | undefined;
   readonly kubernetesNode?: string | undefined;
   readonly nodeReady?: boolean | undefined;
+  /** Of the boot that last joined: a node that shows it again has not been restarted. */
+  readonly bootID?: string | undefined;
   /** The operation under way: at most one, set and cleared in the same transaction as the state. */
   readonly operation?: string | undefined;
-  readonly lastError?: { readonly code: ErrorCode; readonly message: string; readonly at: number } | undefined;
+  readonly lastError?:
+    | { readonly code: ErrorCode; readonly message: string; readonly at: number }
+    | undefined;
   readonly lastPowerAction?: PowerVerb | undefined;
   readonly powerActionTime?: number | undefined;
   readonly bootTime?: number | undefined;

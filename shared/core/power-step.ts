@@ -1,5 +1,5 @@
-import type { Operation } from './operation.ts';
 import type { Power, PowerVerb } from './machine.ts';
+import type { Operation } from './operation.ts';
 import { stableReads, type Timings } from './settings.ts';
 
 export type PowerStep =
@@ -22,7 +22,9 @@ export function nextPowerStep(
     return reading.times >= stableReads
       ? { kind: 'reached' }
       : { kind: 'wait', why: `power is ${reading.power}; reading again to be sure` };
-  return operation.goal === 'on' ? stepTowardsOn(operation, timings, now) : stepTowardsOff(operation, timings, now);
+  return operation.goal === 'on'
+    ? stepTowardsOn(operation, timings, now)
+    : stepTowardsOff(operation, timings, now);
 }
 
 function stepTowardsOn(operation: Operation, timings: Timings, now: number): PowerStep {

@@ -31,9 +31,12 @@ export function parseQuantity(text: string | number): number | undefined {
 }
 
 /** Kubernetes quantities to our units. Rounded up, as the scheduler does; what is no quantity counts as 0. */
-export function fromQuantities(quantities: Readonly<Record<string, string | number>> | undefined): Resources {
+export function fromQuantities(
+  quantities: Readonly<Record<string, string | number | undefined>> | undefined,
+): Resources {
   const result: Record<string, number> = {};
   for (const [name, quantity] of Object.entries(quantities ?? {})) {
+    if (quantity === undefined) continue;
     const amount = parseQuantity(quantity) ?? 0;
     result[name] = Math.ceil(name === 'cpu' ? amount * 1000 : amount);
   }

@@ -1,6 +1,7 @@
 import { lifecycle, type MachineEvent, type OperationEnd } from './lifecycle.ts';
 import type { Machine, MachineStatus } from './machine.ts';
 import type { PoolSpec, Timings } from './settings.ts';
+import { seconds } from './text.ts';
 
 export type TransitionResult =
   | { readonly ok: true; readonly status: MachineStatus; readonly ends?: OperationEnd | undefined }
@@ -43,7 +44,7 @@ export function overdue(
   if (!deadline) return undefined;
   const ms = deadline.ms(machine, pool, timings);
   if (now - machine.status.stateSince < ms) return undefined;
-  return deadline.then(machine, `${Math.round(ms / 1000)} s`);
+  return deadline.event(machine, seconds(ms));
 }
 
 function effect(
@@ -83,7 +84,11 @@ function effect(
     case 'found-off':
       return lifecycle[status.state].capacity === 'coming'
         ? {
-            lastError: { code: 'lost-power', message: 'powered on, then found off before its node was Ready', at: now },
+            lastError: {
+              code: 'lost-power',
+              message: 'powered on, then found off before its node was Ready',
+              at: now,
+            },
             ...postponed(status, now, timings),
           }
         : { retryAt: undefined };

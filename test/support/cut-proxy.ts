@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 /** A TCP proxy on 127.0.0.1 that a test breaks and mends. */
 export type CutProxy = {
   readonly port: number;
-  /** Ends all connections and refuses new ones, until `heal`. */
+  /** Ends all connections and resets new ones at once, until `heal`. */
   cut(): void;
   /** Keeps connections open, and accepts new ones, but carries nothing either way, until `thaw` or `heal`. */
   freeze(): void;
@@ -22,58 +22,64 @@ export async function startProxy(targetPort: number): Promise<CutProxy> {
   const sockets = new Set<Socket>();
   let refusing = false;
   let delayMs = 0;
-  let thawed = Promise.withResolvers<void>();
-  thawed.resolve();
-  const closing = new AbortController();
+  let frozen: PromiseWithResolvers<void> | undefined;
 
-  async function forward(from: Socket, to: Socket): Promise<void> {
-    for await (const chunk of from) {
-      // Read anew after each wait: a freeze that comes during a delay holds this chunk too.
-      if (delayMs > 0) await sleep(delayMs, undefined, { signal: closing.signal });
-      await thawed.promise;
-      if (!to.write(chunk)) await once(to, 'drain', { signal: closing.signal });
+  async function forward(from: Socket, to: Socket, signal: AbortSignal): Promise<void> {
+    // Left open at its end: the other direction may still be in use.
+    for await (const chunk of from.iterator({ destroyOnReturn: false })) {
+      if (delayMs > 0) await sleep(delayMs, undefined, { signal });
+      // After the delay: a freeze that comes during it holds this chunk too.
+      await frozen?.promise;
+      if (!to.write(chunk)) await once(to, 'drain', { signal });
     }
-    await thawed.promise;
+    await frozen?.promise;
     to.end();
   }
 
   const server = createServer({ allowHalfOpen: true }, (client) => {
+    if (refusing) {
+      client.resetAndDestroy();
+      return;
+    }
     const target = connect({ port: targetPort, host: '127.0.0.1', allowHalfOpen: true });
-    const pair = [client, target];
-    for (const socket of pair) {
+    const ended = new AbortController();
+    const end = () => {
+      ended.abort();
+      for (const socket of [client, target]) {
+        socket.destroy();
+        sockets.delete(socket);
+      }
+    };
+    for (const socket of [client, target]) {
       sockets.add(socket);
       socket.setNoDelay(true);
-      // Either side going away ends the pair; there is nobody else to tell about its error.
-      socket.on('error', () => undefined);
-      socket.on('close', () => {
-        sockets.delete(socket);
-        for (const other of pair) other.destroy();
-      });
+      // An error on one side is passed on as what it is to the other: the end of the connection.
+      socket.on('error', end);
+      socket.on('close', end);
     }
-    if (refusing) return client.destroy();
-    const broken = () => client.destroy();
-    forward(client, target).catch(broken);
-    forward(target, client).catch(broken);
+    forward(client, target, ended.signal).catch(end);
+    forward(target, client, ended.signal).catch(end);
   });
 
   const listening = once(server, 'listening');
   server.listen(0, '127.0.0.1');
   await listening;
-  const { port } = server.address() as AddressInfo;
 
   const dropAll = () => {
     for (const socket of sockets) socket.destroy();
   };
-  const thaw = () => thawed.resolve();
+  const thaw = () => {
+    frozen?.resolve();
+    frozen = undefined;
+  };
   return {
-    port,
+    port: (server.address() as AddressInfo).port,
     cut() {
       refusing = true;
       dropAll();
     },
     freeze() {
-      thawed.resolve();
-      thawed = Promise.withResolvers<void>();
+      frozen ??= Promise.withResolvers();
     },
     thaw,
     delay(ms) {
@@ -85,10 +91,9 @@ export async function startProxy(targetPort: number): Promise<CutProxy> {
       thaw();
     },
     async close() {
-      closing.abort();
-      thaw();
       const closed = once(server, 'close');
       server.close();
+      thaw();
       dropAll();
       await closed;
     },

@@ -4,15 +4,13 @@ import { delimiter, join } from 'node:path';
 import { groupOf, type ProgramGroup } from '../real/stack/table.ts';
 
 /** Where finished binaries of the real peers are kept (built by test/real/stack). */
-export const binariesFolder = join(
-  process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'),
-  'bamel-autoscaler',
-  'bin',
-);
+export function binariesFolder(): string {
+  return join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'bamel-autoscaler', 'bin');
+}
 
 /** The version is part of the path, so that an upgrade builds anew. */
 export function cachedPath(program: string, group: ProgramGroup): string {
-  return join(binariesFolder, `${group.name}-${group.version}`, program);
+  return join(binariesFolder(), `${group.name}-${group.version}`, program);
 }
 
 /** The full path of a program: KUBEBUILDER_ASSETS, then our cache, then PATH. */
@@ -30,7 +28,7 @@ export function findProgram(name: string): string | undefined {
  * A describe that needs programs which may be missing. Missing: the tests are listed as skipped with the
  * reason; with BAMEL_REQUIRE_PROGRAMS set (CI) they run and fail instead.
  */
-export function describeWith(programs: string[], name: string, body: () => void): void {
+export function describeWith(programs: readonly string[], name: string, body: () => void): void {
   const missing = programs.filter((program) => findProgram(program) === undefined);
   if (missing.length === 0 || process.env.BAMEL_REQUIRE_PROGRAMS) {
     describe(name, body);

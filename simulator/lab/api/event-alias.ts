@@ -17,7 +17,11 @@ const toOld: Readonly<Record<string, string>> = Object.fromEntries(
   Object.entries(renamed).map(([old, name]) => [name, old]),
 );
 
-const rename = (object: KubeObject, names: Readonly<Record<string, string>>, apiVersion: string): KubeObject => ({
+const rename = (
+  object: KubeObject,
+  names: Readonly<Record<string, string>>,
+  apiVersion: string,
+): KubeObject => ({
   ...object,
   ...Object.fromEntries(Object.entries(object).map(([field, value]) => [names[field] ?? field, value])),
   ...Object.fromEntries(Object.keys(names).map((field) => [field, undefined])),

@@ -59,7 +59,7 @@ export interface KubeObject {
 /** An object on its way in. */
 export type Draft<T extends KubeObject = KubeObject> = Partial<Omit<T, 'metadata' | 'status'>> & {
   metadata: Partial<ObjectMeta>;
-  status?: Partial<NonNullable<T['status']>> | undefined;
+  status?: unknown;
 };
 
 export const LabelSelector = z.looseObject({
@@ -256,7 +256,10 @@ export interface DisruptionBudget extends KubeObject {
   status: z.infer<typeof DisruptionBudgetStatus>;
 }
 
-export const LeaseSpec = z.looseObject({ holderIdentity: z.string().optional(), renewTime: z.string().optional() });
+export const LeaseSpec = z.looseObject({
+  holderIdentity: z.string().optional(),
+  renewTime: z.string().optional(),
+});
 
 export interface Namespace extends KubeObject {
   spec: { finalizers?: string[] | undefined };
@@ -270,7 +273,14 @@ const SchemaVersion = z.looseObject({
   schema: z.looseObject({ openAPIV3Schema: z.looseObject({}).optional() }).optional(),
   subresources: z.looseObject({ status: z.looseObject({}).optional() }).optional(),
   additionalPrinterColumns: z
-    .array(z.looseObject({ name: z.string(), type: z.string(), jsonPath: z.string(), priority: Amount.optional() }))
+    .array(
+      z.looseObject({
+        name: z.string(),
+        type: z.string(),
+        jsonPath: z.string(),
+        priority: Amount.optional(),
+      }),
+    )
     .optional(),
 });
 export const DefinitionSpec = z.looseObject({

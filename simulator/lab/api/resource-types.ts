@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { aliasOfCoreEvents } from './event-alias.ts';
-import * as shape from './objects.ts';
 import type { KubeObject } from './objects.ts';
+import * as shape from './objects.ts';
 
 export interface ResourceType<T extends KubeObject = KubeObject> {
   readonly group: string;
@@ -47,14 +47,26 @@ export interface Alias {
 
 export interface CustomType {
   readonly schema: Record<string, unknown> | undefined;
-  readonly columns: readonly { name: string; type: string; jsonPath: string; priority?: number | undefined }[];
+  readonly columns: readonly {
+    name: string;
+    type: string;
+    jsonPath: string;
+    priority?: number | undefined;
+  }[];
 }
 
-type Options = Omit<ResourceType, 'group' | 'version' | 'kind' | 'plural' | 'singular' | 'namespaced' | 'holds'>;
+type Options = Omit<
+  ResourceType,
+  'group' | 'version' | 'kind' | 'plural' | 'singular' | 'namespaced' | 'holds'
+>;
 
 const define =
   (groupVersion: string) =>
-  <T extends KubeObject = KubeObject>(kind: string, plural: string, options: Options & { clusterWide?: true } = {}) => {
+  <T extends KubeObject = KubeObject>(
+    kind: string,
+    plural: string,
+    options: Options & { clusterWide?: true } = {},
+  ) => {
     const { clusterWide, ...rest } = options;
     const [group = '', version = groupVersion] = groupVersion.includes('/') ? groupVersion.split('/') : [''];
     const type: ResourceType<T> = {
@@ -122,9 +134,18 @@ export const namespaces = core<shape.Namespace>('Namespace', 'namespaces', {
 const involved = ['kind', 'namespace', 'name', 'uid', 'apiVersion', 'resourceVersion', 'fieldPath'];
 export const events = core('Event', 'events', {
   shortNames: ['ev'],
-  fields: [...involved.map((field) => `involvedObject.${field}`), 'reason', 'reportingComponent', 'source', 'type'],
+  fields: [
+    ...involved.map((field) => `involvedObject.${field}`),
+    'reason',
+    'reportingComponent',
+    'source',
+    'type',
+  ],
 });
-export const serviceAccounts = core('ServiceAccount', 'serviceaccounts', { shortNames: ['sa'], returnsDeleted: true });
+export const serviceAccounts = core('ServiceAccount', 'serviceaccounts', {
+  shortNames: ['sa'],
+  returnsDeleted: true,
+});
 export const persistentVolumeClaims = core('PersistentVolumeClaim', 'persistentvolumeclaims', {
   shortNames: ['pvc'],
   status: true,
@@ -157,7 +178,10 @@ export const replicaSets = apps<shape.Workload>('ReplicaSet', 'replicasets', {
   scale: true,
   fields: ['status.replicas'],
 });
-export const daemonSets = apps<shape.Workload>('DaemonSet', 'daemonsets', { ...workload, shortNames: ['ds'] });
+export const daemonSets = apps<shape.Workload>('DaemonSet', 'daemonsets', {
+  ...workload,
+  shortNames: ['ds'],
+});
 export const statefulSets = apps<shape.Workload>('StatefulSet', 'statefulsets', {
   ...workload,
   shortNames: ['sts'],
@@ -168,11 +192,9 @@ export const jobs = batch<shape.Workload>('Job', 'jobs', {
   orphans: true,
   fields: ['status.successful'],
 });
-export const priorityClasses = define('scheduling.k8s.io/v1')<KubeObject & { value?: number; globalDefault?: boolean }>(
-  'PriorityClass',
-  'priorityclasses',
-  { clusterWide, shortNames: ['pc'], generation: true },
-);
+export const priorityClasses = define('scheduling.k8s.io/v1')<
+  KubeObject & { value?: number; globalDefault?: boolean }
+>('PriorityClass', 'priorityclasses', { clusterWide, shortNames: ['pc'], generation: true });
 export const definitions = define('apiextensions.k8s.io/v1')<shape.CustomResourceDefinition>(
   'CustomResourceDefinition',
   'customresourcedefinitions',
@@ -195,7 +217,13 @@ export const builtinTypes: readonly ResourceType[] = [
   persistentVolumeClaims,
   core('ConfigMap', 'configmaps', { shortNames: ['cm'] }),
   core('Secret', 'secrets', { fields: ['type'] }),
-  core('Service', 'services', { shortNames: ['svc'], categories: ['all'], status: true, returnsDeleted: true, names: 'label' }),
+  core('Service', 'services', {
+    shortNames: ['svc'],
+    categories: ['all'],
+    status: true,
+    returnsDeleted: true,
+    names: 'label',
+  }),
   core('Endpoints', 'endpoints', { shortNames: ['ep'] }),
   core('PersistentVolume', 'persistentvolumes', {
     clusterWide,
@@ -231,4 +259,5 @@ export const builtinTypes: readonly ResourceType[] = [
   definitions,
 ];
 
-export const groupVersionOf = (type: ResourceType) => (type.group ? `${type.group}/${type.version}` : type.version);
+export const groupVersionOf = (type: ResourceType) =>
+  type.group ? `${type.group}/${type.version}` : type.version;

@@ -86,4 +86,9 @@ export const unknownPath = () =>
   new StatusError(404, 'NotFound', 'the server could not find the requested resource', {});
 
 export const methodNotAllowed = () =>
-  new StatusError(405, 'MethodNotAllowed', 'the server does not allow this method on the requested resource', {});
+  new StatusError(
+    405,
+    'MethodNotAllowed',
+    'the server does not allow this method on the requested resource',
+    {},
+  );

@@ -15,7 +15,12 @@ export function redfishError(status: number, messageId: string, message: string)
         code,
         message,
         '@Message.ExtendedInfo': [
-          { '@odata.type': '#Message.v1_1_2.Message', MessageId: code, Message: message, Severity: 'Warning' },
+          {
+            '@odata.type': '#Message.v1_1_2.Message',
+            MessageId: code,
+            Message: message,
+            Severity: 'Warning',
+          },
         ],
       },
     },

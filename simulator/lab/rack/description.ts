@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
+import { parseQuantity } from '../../../shared/core/resources.ts';
 
 export const Taint = z.object({
   key: z.string(),
@@ -12,8 +13,7 @@ export type Taint = z.infer<typeof Taint>;
 export const MachineDescription = z.object({
   name: z.string().regex(/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/, 'a Kubernetes node name'),
   cpu: z.number().positive(),
-  /** A Kubernetes quantity, such as 32Gi. */
-  memory: z.string(),
+  memory: z.string().refine((text) => parseQuantity(text) !== undefined, 'a quantity such as 32Gi'),
   gpu: z.number().int().nonnegative().default(0),
   pods: z.number().int().positive().default(110),
   /** `standby` is what the BMC alone draws while the machine is off. */

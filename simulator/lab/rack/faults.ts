@@ -83,16 +83,16 @@ export const faults = {
   })),
 
   'half-open': fault('half the answer, then silence on an open connection', {}, () => ({
-    deliver: (response, { status, headers }, text) => {
-      response.writeHead(status, { ...headers, 'Content-Length': Buffer.byteLength(text) + 1 });
-      response.write(text.slice(0, text.length / 2));
-      response.flushHeaders();
+    deliver: ({ socket }, { status }, text) => {
+      // Raw, because a ServerResponse would finish an answer that has no body.
+      const head = `HTTP/1.1 ${status} Half\r\nContent-Type: application/json\r\nContent-Length: ${text.length}\r\n`;
+      socket?.write(text ? `${head}\r\n${text.slice(0, text.length / 2)}` : head);
     },
   })),
 
   'slow-drip': fault('the answer comes a byte at a time', { ms: ms(200) }, (options) => ({
     deliver: (response, { status, headers }, text) => {
-      response.writeHead(status, { ...headers, 'Content-Length': Buffer.byteLength(text) });
+      response.writeHead(status, headers).flushHeaders();
       const bytes = Buffer.from(text);
       let sent = 0;
       const timer = setInterval(() => {
@@ -110,7 +110,11 @@ export const faults = {
     { retryAfter: z.number().int().nonnegative().default(1) },
     ({ retryAfter }) => ({
       request: async () => ({
-        ...redfishError(503, 'ServiceTemporarilyUnavailable', `The service is busy. Retry in ${retryAfter} seconds.`),
+        ...redfishError(
+          503,
+          'ServiceTemporarilyUnavailable',
+          `The service is busy. Retry in ${retryAfter} seconds.`,
+        ),
         headers: { 'Retry-After': String(retryAfter) },
       }),
     }),
@@ -153,7 +157,10 @@ export const faults = {
 
   'wrong-machine': fault(
     'the BMC is another machine’s',
-    { uuid: z.string().default('ffffffff-0000-4000-8000-000000000000'), serial: z.string().default('SOMEBODY-ELSE') },
+    {
+      uuid: z.string().default('ffffffff-0000-4000-8000-000000000000'),
+      serial: z.string().default('SOMEBODY-ELSE'),
+    },
     ({ uuid, serial }) => ({ system: (system) => ({ ...system, UUID: uuid, SerialNumber: serial }) }),
   ),
 
@@ -173,9 +180,13 @@ export const faults = {
     pace: { booting: Number.POSITIVE_INFINITY },
   })),
 
-  'boots-slowly': fault('booting takes longer', { factor: z.number().positive().default(5) }, ({ factor }) => ({
-    pace: { booting: factor },
-  })),
+  'boots-slowly': fault(
+    'booting takes longer',
+    { factor: z.number().positive().default(5) },
+    ({ factor }) => ({
+      pace: { booting: factor },
+    }),
+  ),
 
   'refuses-when-already': fault(
     'an error instead of success when the machine is in the wanted state',

@@ -182,7 +182,6 @@ export class SimulatedMachine {
     this.phaseSince = this.clock.now();
     if (phase === 'booting') this.#startFirmware();
     if (phase === 'booted') this.#operatingSystemUp();
-    if (phase === 'off') this.#halted();
     // A hook or a waiting soft-off may have moved the machine on already.
     if (this.phase === phase) this.#armNext(ms);
   }
@@ -200,15 +199,14 @@ export class SimulatedMachine {
     const duration = (ms ?? seconds(this.description) * 1000) * factor;
     this.#held = factor === Number.POSITIVE_INFINITY;
     if (this.#held) return;
-    if (duration === 0) return this.#phaseEnded(next);
-    this.#cancelPhase = this.#timers.after(duration, () => this.#phaseEnded(next));
+    if (duration === 0) this.#phaseEnded(next);
+    else this.#cancelPhase = this.#timers.after(duration, () => this.#phaseEnded(next));
   }
 
   #phaseEnded(next: Phase): void {
-    if (this.phase !== 'shutting-down') return this.#enter(next);
-    const then = this.#afterHalt;
+    const then = this.phase === 'shutting-down' ? this.#afterHalt : next;
+    if (this.phase === 'shutting-down') this.#halted();
     this.#afterHalt = 'off';
-    if (then !== 'off') this.#halted();
     this.#enter(then);
   }
 

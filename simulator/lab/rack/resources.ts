@@ -1,3 +1,4 @@
+import { parseQuantity } from '../../../shared/core/resources.ts';
 import { type BootOverride, phases, type SimulatedMachine } from './machine.ts';
 import { resetTypes } from './reset.ts';
 
@@ -42,7 +43,7 @@ const statusOf = (machine: SimulatedMachine) => {
   return { State: machine.phase === 'off' ? 'Disabled' : 'Enabled', Health: health, HealthRollup: health };
 };
 
-export type SystemBody = ReturnType<typeof plainSystem> | Omit<ReturnType<typeof plainSystem>, 'PowerState'>;
+export type SystemBody = Omit<ReturnType<typeof plainSystem>, 'PowerState'> & { PowerState?: string };
 
 /** The System as it is, then as the machine's faults tell it. */
 export function systemBody(machine: SimulatedMachine): SystemBody {
@@ -71,7 +72,7 @@ function plainSystem(machine: SimulatedMachine) {
       'BootSourceOverrideTarget@Redfish.AllowableValues': bootTargets,
     },
     ProcessorSummary: { Count: 1, LogicalProcessorCount: description.cpu },
-    MemorySummary: { TotalSystemMemoryGiB: gibibytes(description.memory) },
+    MemorySummary: { TotalSystemMemoryGiB: (parseQuantity(description.memory) ?? 0) / 2 ** 30 },
     Status: statusOf(machine),
     EthernetInterfaces: link(paths.nics),
     Links: { Chassis: [link(paths.chassis)] },
@@ -88,14 +89,6 @@ function plainSystem(machine: SimulatedMachine) {
 export const bootTargets = ['None', 'Pxe', 'Hdd', 'Cd', 'BiosSetup', 'UefiHttp'];
 export const bootEnabled = ['Disabled', 'Once', 'Continuous'];
 export type BootPatch = Partial<BootOverride>;
-
-const units: Record<string, number> = { Ki: 2 ** -20, Mi: 2 ** -10, Gi: 1, Ti: 2 ** 10 };
-
-/** A BMC counts memory in GiB; plain bytes and decimal units do not occur on its label. */
-function gibibytes(quantity: string): number {
-  const [, amount, unit = ''] = /^([\d.]+)(Ki|Mi|Gi|Ti)?$/.exec(quantity) ?? [];
-  return Number(amount) * (units[unit] ?? 2 ** -30);
-}
 
 /** Every resource that is only read, by path. */
 export const readable: Readonly<Record<string, (machine: SimulatedMachine) => object>> = {

@@ -18,7 +18,7 @@ export async function ensureBinaries<Name extends string>(
 ): Promise<Record<Name, string>> {
   if (names.some((name) => findProgram(name) === undefined))
     await withLock(
-      join(binariesFolder, 'build.lock'),
+      join(binariesFolder(), 'build.lock'),
       () => progress('waiting for another process that is building …'),
       () => buildMissing(names, progress),
     );

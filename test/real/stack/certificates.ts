@@ -48,7 +48,9 @@ function openssl(...args: string[]): void {
     execFileSync('openssl', args, { stdio: ['ignore', 'ignore', 'pipe'] });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT')
-      throw new Error('openssl is needed to make test certificates and was not found. Install it, e.g. apt-get install openssl.');
+      throw new Error(
+        'openssl is needed to make test certificates and was not found. Install it, e.g. apt-get install openssl.',
+      );
     throw error;
   }
 }

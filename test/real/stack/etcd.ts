@@ -45,6 +45,7 @@ export async function startEtcd(options: EtcdOptions = {}): Promise<Etcd> {
   const { etcd: path } = await ensureBinaries(['etcd']);
   const workspace = makeWorkspace('etcd');
   await using cleanup = new AsyncDisposableStack();
+  cleanup.defer(() => workspace.remove());
   const plans = await planMembers(options, path, options.dir ?? workspace.folder, workspace.logs);
   const members = plans.map(({ program, port, endpoint }): EtcdMember => {
     const member = Object.assign(launch(program), { port, endpoint });
@@ -61,7 +62,7 @@ export async function startEtcd(options: EtcdOptions = {}): Promise<Etcd> {
     compact: () => compact(members),
     async close() {
       await running.disposeAsync();
-      workspace.remove();
+      workspace.removeLogs();
     },
   };
 }

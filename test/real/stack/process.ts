@@ -4,16 +4,29 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { waitFor } from './wait.ts';
 
-/** A folder for what a running stack needs, and one for its logs, which outlives it when a test fails. */
-export type Workspace = { readonly folder: string; readonly logs: string; remove(): void };
+/** A folder for what a running stack needs, and one for its logs, which outlives it when something fails. */
+export type Workspace = {
+  readonly folder: string;
+  readonly logs: string;
+  remove(): void;
+  /** For a good end; does nothing in a test run, where only scripts/jest.ts knows how it ended. */
+  removeLogs(): void;
+};
 
 export function makeWorkspace(name: string): Workspace {
   const folder = mkdtempSync(join(tmpdir(), `bamel-${name}-`));
-  // scripts/jest.ts removes this folder after a good run and shows it after a bad one.
-  const kept = process.env.BAMEL_STACK_LOGS;
-  const logs = kept ? mkdtempSync(join(kept, `${name}-`)) : join(folder, 'logs');
-  mkdirSync(logs, { recursive: true });
-  return { folder, logs, remove: () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }) };
+  const keptLogs = process.env.BAMEL_STACK_LOGS;
+  if (keptLogs) mkdirSync(keptLogs, { recursive: true });
+  const logs = mkdtempSync(join(keptLogs ?? tmpdir(), `bamel-${name}-logs-`));
+  const remove = (path: string) => rmSync(path, { recursive: true, force: true, maxRetries: 5 });
+  return {
+    folder,
+    logs,
+    remove: () => remove(folder),
+    removeLogs: () => {
+      if (!keptLogs) remove(logs);
+    },
+  };
 }
 
 /** A program that can be killed, frozen and started again with the same arguments. */
@@ -41,7 +54,7 @@ export type ProgramOptions = {
   readonly ready: () => Promise<unknown>;
 };
 
-/** Starts without waiting, for programs that only get ready together; see `untilReady`. */
+/** Starts without waiting: whoever starts several registers them for clean-up first, then awaits `untilReady`. */
 export function launch(options: ProgramOptions): Program {
   const logFile = join(options.logs, `${options.name}.log`);
   let child = spawnLogged(options, logFile);
@@ -66,12 +79,6 @@ export function launch(options: ProgramOptions): Program {
       await untilReady(program, options.ready);
     },
   };
-  return program;
-}
-
-export async function start(options: ProgramOptions): Promise<Program> {
-  const program = launch(options);
-  await untilReady(program, options.ready);
   return program;
 }
 

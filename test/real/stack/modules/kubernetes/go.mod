@@ -1,6 +1,6 @@
 module bamel.dev/stack/kubernetes
 
-go 1.26.8
+go 1.26.0
 
 godebug default=go1.26
 

@@ -1,0 +1,61 @@
+import type { Inventory } from '../shared/adapters/inventory.ts';
+import type { MachineSpec } from '../shared/core/machine.ts';
+import type { Settings } from '../shared/core/settings.ts';
+import type { Clock, Cluster, EventSink, Lease, PowerDriver } from '../shared/ports.ts';
+import type { Failpoint } from '../shared/runtime/failpoint.ts';
+import type { Log } from '../shared/runtime/log.ts';
+
+/** All that the handlers need from outside, built in one place and passed in. */
+export interface Deps {
+  readonly inventory: Inventory;
+  readonly cluster: Cluster;
+  readonly driverFor: (spec: MachineSpec) => PowerDriver;
+  readonly sink: EventSink;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly failpoint: Failpoint;
+  /** Names this process in leases. */
+  readonly owner: string;
+}
+
+/** Runs the work under a lease, which is given back whatever happens; undefined while somebody else holds it. */
+export async function underLease<Value>(
+  { inventory, owner }: Deps,
+  name: string,
+  ttlMs: number,
+  work: (lease: Lease) => Promise<Value>,
+): Promise<Value | undefined> {
+  const lease = await inventory.store.acquire(name, ttlMs, owner);
+  if (!lease) return undefined;
+  try {
+    return await work(lease);
+  } finally {
+    await lease.release();
+  }
+}
+
+/** The annotation on a node that we cordoned: the operation it was for. Nothing else is ever uncordoned. */
+export const cordonedBy = 'bamel.dev/cordoned-by';
+
+/** Only the holder touches a machine. Long enough to outlive a BMC call that is begun late in a renewal. */
+export function underMachineLease<Value>(
+  deps: Deps,
+  machine: string,
+  { timings }: Settings,
+  work: (lease: Lease) => Promise<Value>,
+): Promise<Value | undefined> {
+  return underLease(deps, `machine-${machine}`, 3 * timings.bmcTimeoutMs, work);
+}
+
+/** Runs the work for every item, a few at a time. */
+export async function forEachOf<Item>(
+  items: readonly Item[],
+  atOnce: number,
+  work: (item: Item) => Promise<void>,
+): Promise<void> {
+  const queue = items.values();
+  const worker = async (): Promise<void> => {
+    for (const item of queue) await work(item);
+  };
+  await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, worker));
+}

@@ -1,0 +1,53 @@
+import type { DecisionRecord } from '../../shared/core/decision.ts';
+import { describeAmount } from '../../shared/core/resources.ts';
+import { plural } from '../../shared/core/text.ts';
+import type { Log } from '../../shared/runtime/log.ts';
+
+/** Tells a decision that does something, in the order a person would. */
+export function tellStory(log: Log, decision: string, record: DecisionRecord): void {
+  const waiting = record.demand.reduce((sum, group) => sum + group.pods, 0);
+  if (record.intents.length === 0) {
+    log.debug({ decision, summary: record.summary }, 'evaluated');
+    return;
+  }
+  if (waiting > 0)
+    log.info(
+      {
+        step: 'evaluate',
+        decision,
+        waiting,
+        story: `${waiting} ${plural(waiting, 'pod')} cannot be scheduled (${record.demand
+          .slice(0, 3)
+          .map(({ pods, requests }) => `${pods} × ${describe(requests)}`)
+          .join(', ')}${record.demand.length > 3 ? ', …' : ''})`,
+      },
+      'pods cannot be scheduled',
+    );
+  const rejected = record.candidates.filter(({ verdict }) => verdict === 'rejected');
+  for (const { kind, machine, why } of record.intents) {
+    const verb = kind === 'power-on' ? 'power on' : 'drain and power off';
+    const others =
+      kind === 'power-on'
+        ? rejected.slice(0, 3).map((other) => `; ${other.machine} rejected (${other.why})`)
+        : [];
+    log.info(
+      { step: 'decide', decision, machine, kind, why, story: `${verb}: ${why}${others.join('')}` },
+      'decided',
+    );
+  }
+  if (record.unmet.length > 0)
+    log.warn(
+      {
+        step: 'decide',
+        decision,
+        unmet: record.unmet.slice(0, 10),
+        story: `no machine for ${record.unmet.length} of them`,
+      },
+      'demand is unmet',
+    );
+}
+
+const describe = (requests: Readonly<Record<string, number>>): string =>
+  Object.entries(requests)
+    .map(([name, amount]) => describeAmount(name, amount))
+    .join(' ') || 'no requests';

@@ -1,0 +1,57 @@
+import type { EventSink } from '../shared/ports.ts';
+import { tokenFromFile } from '../shared/runtime/callers.ts';
+import { createHttpSink } from '../shared/runtime/http-sink.ts';
+import { createMetrics } from '../shared/runtime/metrics.ts';
+import { serve } from '../shared/runtime/serve.ts';
+import { connect } from './connect.ts';
+import { functionTable } from './index.ts';
+import { exitOnMistake, logFor, settingsOrExit, stopOnSignal } from './process.ts';
+
+/** One function in a process of its own: what Knative and OpenFaaS run. */
+export async function serveFunction(name: string): Promise<void> {
+  const settings = settingsOrExit();
+  const log = logFor(settings).child({ function: name });
+  const row = functionTable.find(({ definition }) => definition.name === name);
+  if (!row) throw new Error(`there is no function ${name}`);
+  const token = settings.tokenFile ? tokenFromFile(settings.tokenFile) : undefined;
+  const { deps, close } = await connect({ settings, log }).catch(exitOnMistake);
+  const http =
+    settings.sink === undefined
+      ? undefined
+      : createHttpSink({
+          url: settings.sink,
+          source: `/bamel/${name}`,
+          clock: deps.clock,
+          extensions: settings.ceOverrides?.extensions,
+          caCerts: settings.caCerts,
+          token,
+        });
+  const sink: EventSink = {
+    async emit(event) {
+      // The work is done and written down: a sink that is away must not make the caller repeat it.
+      await http
+        ?.emit(event)
+        .catch((error: unknown) => log.warn({ err: error, type: event.type }, 'event not sent'));
+    },
+  };
+  if (!http) log.warn({}, 'K_SINK is not set: other functions hear of this one only at their next tick');
+  const { definition } = row;
+  const served = await serve([{ definition, handle: row.create({ ...deps, sink }) }], {
+    host: settings.host,
+    port: settings.port,
+    token,
+    insecure: settings.insecure,
+    log,
+    metrics: createMetrics(),
+    ready: async () => {
+      await deps.inventory.settings();
+      return undefined;
+    },
+  });
+  log.info({ url: served.url }, 'serving');
+  stopOnSignal(log, async () => {
+    await served.close();
+    await http?.close();
+    await close();
+  });
+}

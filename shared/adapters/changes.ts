@@ -1,0 +1,153 @@
+import type { MachineEvent } from '../core/lifecycle.ts';
+import type { MachineMetrics, MachineStatus, PowerVerb } from '../core/machine.ts';
+import type { Settings } from '../core/settings.ts';
+import { transition } from '../core/transition.ts';
+import type { Condition, Lease, Write } from '../ports.ts';
+import { encode } from './codec.ts';
+import type {
+  HistoryEntry,
+  Inventory,
+  MachineRecord,
+  OperationRecord,
+  StoredOperation,
+} from './inventory.ts';
+import { keys } from './keys.ts';
+
+/** How many things that happened to a machine are kept with it. */
+const historyLength = 50;
+
+export interface Happening {
+  readonly event: MachineEvent;
+  readonly by: string;
+  readonly why?: string | undefined;
+  /** What was seen just now, kept in the same commit and known to the guards. */
+  readonly observed?: Partial<MachineStatus> | undefined;
+  /** The intent, for events that begin an operation. */
+  readonly begins?: StoredOperation | undefined;
+  readonly lease: Lease;
+  readonly settings: Settings;
+  readonly now: number;
+}
+
+export type ChangeResult =
+  | { readonly kind: 'changed'; readonly from: string; readonly to: string }
+  /** The lifecycle says no. */
+  | { readonly kind: 'refused'; readonly why: string }
+  /** Somebody else wrote, or the lease is gone: read again. */
+  | { readonly kind: 'conflict' };
+
+/** Lets an event happen to a machine: state, history and operation in one fenced compare-and-swap. */
+export async function happen(
+  inventory: Inventory,
+  record: MachineRecord,
+  { event, by, why, observed, begins, lease, settings, now }: Happening,
+): Promise<ChangeResult> {
+  const seen = { ...record, status: { ...record.status, ...observed } };
+  const result = transition(seen, event, now, settings.timings);
+  if (!result.ok) return { kind: 'refused', why: result.why };
+  const { name } = record.spec;
+  const from = record.status.state;
+  const to = result.status.state;
+  const text = why ?? ('message' in event ? event.message : 'why' in event ? event.why : undefined);
+  const operation = begins?.id ?? record.status.operation;
+  const entry: HistoryEntry = { at: now, by, event: event.type, from, to, why: text, operation };
+  const conditions: Condition[] = [
+    lease.fence,
+    { key: keys.node(name, 'status'), revision: record.revisions.status },
+    { key: keys.node(name, 'events'), revision: record.revisions.events },
+  ];
+  const writes: Write[] = [
+    { put: keys.node(name, 'status'), value: encode(result.status) },
+    {
+      put: keys.node(name, 'events'),
+      value: encode({ entries: [...record.history, entry].slice(-historyLength) }),
+    },
+  ];
+  if (begins) {
+    conditions.push(
+      { key: keys.operation(begins.id), revision: 0 },
+      // The machine must still be described as the decision saw it.
+      { key: keys.node(name, 'spec'), revision: record.revisions.spec },
+    );
+    writes.push({ put: keys.operation(begins.id), value: encode(begins) });
+  } else if (result.ends && record.status.operation) {
+    const ending = await inventory.operation(record.status.operation);
+    if (ending) {
+      conditions.push({ key: keys.operation(ending.stored.id), revision: ending.revision });
+      writes.push({
+        put: keys.operation(ending.stored.id),
+        value: encode({
+          ...ending.stored,
+          end: result.ends,
+          endedAt: now,
+          ...(result.ends !== 'done' && { error: text }),
+        }),
+      });
+    }
+  }
+  const { committed } = await inventory.store.commit(conditions, writes);
+  return committed ? { kind: 'changed', from, to } : { kind: 'conflict' };
+}
+
+/** Writes down what was seen of a machine, where it differs, without changing its state. */
+export async function observe(
+  inventory: Inventory,
+  record: MachineRecord,
+  observed: Partial<MachineStatus>,
+): Promise<boolean> {
+  const known: Partial<Record<string, unknown>> = { ...record.status };
+  if (
+    Object.entries(observed).every(([name, value]) => JSON.stringify(known[name]) === JSON.stringify(value))
+  )
+    return true;
+  const key = keys.node(record.spec.name, 'status');
+  const { committed } = await inventory.store.commit(
+    [{ key, revision: record.revisions.status }],
+    [{ put: key, value: encode({ ...record.status, ...observed }) }],
+  );
+  return committed;
+}
+
+/** Remembers something between evaluations. */
+export async function remember(
+  inventory: Inventory,
+  record: MachineRecord,
+  metrics: MachineMetrics,
+  lease: Lease,
+): Promise<void> {
+  const key = keys.node(record.spec.name, 'metrics');
+  await inventory.store.commit(
+    [lease.fence, { key, revision: record.revisions.metrics }],
+    [{ put: key, value: encode(metrics) }],
+  );
+}
+
+/** Writes a command down before it is sent. False: the operation is no longer ours to carry out. */
+export async function recordCommand(
+  inventory: Inventory,
+  record: MachineRecord,
+  { stored, revision }: OperationRecord,
+  verb: PowerVerb,
+  lease: Lease,
+  now: number,
+): Promise<boolean> {
+  const statusKey = keys.node(record.spec.name, 'status');
+  const { committed } = await inventory.store.commit(
+    [
+      lease.fence,
+      { key: keys.operation(stored.id), revision },
+      { key: statusKey, revision: record.revisions.status },
+    ],
+    [
+      {
+        put: keys.operation(stored.id),
+        value: encode({ ...stored, commands: [...stored.commands, { verb, at: now }] }),
+      },
+      {
+        put: statusKey,
+        value: encode({ ...record.status, lastPowerAction: verb, powerActionTime: now }),
+      },
+    ],
+  );
+  return committed;
+}

@@ -1,0 +1,61 @@
+import type { DecisionRecord } from '../core/decision.ts';
+import type { Lease, Store } from '../ports.ts';
+import { decode, encode } from './codec.ts';
+import { keys } from './keys.ts';
+
+/** How many decisions and ended operations are kept. */
+const kept = 200;
+const pruneEvery = 20;
+
+interface Stats {
+  readonly evaluations: number;
+  readonly decisions: number;
+  readonly lastEvaluation: { readonly at: number; readonly decision: string; readonly summary: string };
+}
+
+/**
+ * Writes a decision down and counts it. One that does nothing and says the same as the one before is only
+ * counted, or a quiet night would push out everything worth reading.
+ */
+export async function recordDecision(
+  store: Store,
+  id: string,
+  record: DecisionRecord,
+  lease: Lease,
+): Promise<void> {
+  const key = keys.global('stats');
+  const entry = await store.get(key);
+  const before = entry && decode<Stats>(entry.key, entry.value);
+  const news = record.intents.length > 0 || before?.lastEvaluation.summary !== record.summary;
+  const stats: Stats = {
+    evaluations: (before?.evaluations ?? 0) + 1,
+    decisions: (before?.decisions ?? 0) + (news ? 1 : 0),
+    lastEvaluation: {
+      at: record.at,
+      decision: news ? id : (before?.lastEvaluation.decision ?? id),
+      summary: record.summary,
+    },
+  };
+  const { committed } = await store.commit(
+    [lease.fence, { key, revision: entry?.revision ?? 0 }],
+    [
+      { put: key, value: encode(stats) },
+      ...(news ? [{ put: keys.decision(id), value: encode(record) }] : []),
+    ],
+  );
+  if (committed && news && stats.decisions % pruneEvery === 0) await prune(store, lease);
+}
+
+/** Ids sort by time. Operations that have not ended are never pruned. */
+async function prune(store: Store, lease: Lease): Promise<void> {
+  const decisions = (await store.list(keys.decisions)).entries;
+  const ended = (await store.list(keys.operations)).entries.filter(
+    ({ key, value }) => decode<{ end?: string }>(key, value).end !== undefined,
+  );
+  const old = [...decisions.slice(0, -kept), ...ended.slice(0, -kept)].slice(0, 100);
+  if (old.length > 0)
+    await store.commit(
+      [lease.fence],
+      old.map(({ key }) => ({ delete: key })),
+    );
+}

@@ -1,0 +1,122 @@
+import type { DecisionRecord } from '../core/decision.ts';
+import { type Machine, type MachineMetrics, type MachineStatus, newStatus } from '../core/machine.ts';
+import type { Operation } from '../core/operation.ts';
+import type { PoolSpec, Settings } from '../core/settings.ts';
+import type { Entry, Store } from '../ports.ts';
+import { type MachineInput, MachineSpec } from '../schema/machine.ts';
+import { PoolSpec as PoolSchema } from '../schema/pool.ts';
+import { Settings as SettingsSchema } from '../schema/settings.ts';
+import { decode } from './codec.ts';
+import { keys, splitKey } from './keys.ts';
+
+/** Something that happened to a machine. The last few are kept with it. */
+export interface HistoryEntry {
+  readonly at: number;
+  readonly by: string;
+  readonly event: string;
+  readonly from: string;
+  readonly to: string;
+  readonly why?: string | undefined;
+  readonly operation?: string | undefined;
+}
+
+/** A machine as read from the store, with what a compare-and-swap needs. */
+export interface MachineRecord extends Machine {
+  /** The spec as it stands in the store, for copying into an operation. */
+  readonly input: MachineInput;
+  readonly history: readonly HistoryEntry[];
+  readonly revisions: {
+    readonly spec: number;
+    readonly status: number;
+    readonly metrics: number;
+    readonly events: number;
+  };
+}
+
+/** An operation as it stands in the store: its spec is the input's copy. */
+export type StoredOperation = Omit<Operation, 'spec'> & { readonly spec: MachineInput };
+
+export interface OperationRecord {
+  readonly operation: Operation;
+  readonly stored: StoredOperation;
+  readonly revision: number;
+}
+
+/** Typed reading of the store. Writing goes through changes.ts. */
+export interface Inventory {
+  readonly store: Store;
+  machines(): Promise<MachineRecord[]>;
+  machine(name: string): Promise<MachineRecord | undefined>;
+  pools(): Promise<PoolSpec[]>;
+  settings(): Promise<Settings>;
+  operation(id: string): Promise<OperationRecord | undefined>;
+  decision(id: string): Promise<DecisionRecord | undefined>;
+}
+
+export function createInventory(store: Store, now: () => number): Inventory {
+  const groupById = (entries: readonly Entry[]): Map<string, Map<string, Entry>> => {
+    const groups = new Map<string, Map<string, Entry>>();
+    for (const entry of entries) {
+      const { id, part } = splitKey(entry.key, keys.nodes);
+      const group = groups.get(id) ?? new Map<string, Entry>();
+      groups.set(id, group.set(part, entry));
+    }
+    return groups;
+  };
+  const toRecord = (parts: ReadonlyMap<string, Entry>): MachineRecord | undefined => {
+    const spec = parts.get('spec');
+    if (!spec) return undefined;
+    const read = <Value>(part: string): Value | undefined => {
+      const entry = parts.get(part);
+      return entry && decode<Value>(entry.key, entry.value);
+    };
+    const input = decode<MachineInput>(spec.key, spec.value);
+    return {
+      input,
+      spec: MachineSpec.parse(input),
+      status: read<MachineStatus>('status') ?? newStatus(now()),
+      metrics: read<MachineMetrics>('metrics') ?? {},
+      history: read<{ entries: HistoryEntry[] }>('events')?.entries ?? [],
+      revisions: {
+        spec: spec.revision,
+        status: parts.get('status')?.revision ?? 0,
+        metrics: parts.get('metrics')?.revision ?? 0,
+        events: parts.get('events')?.revision ?? 0,
+      },
+    };
+  };
+  const records = async (prefix: string): Promise<MachineRecord[]> => {
+    const { entries } = await store.list(prefix);
+    return [...groupById(entries).values()].map(toRecord).filter((record) => record !== undefined);
+  };
+
+  return {
+    store,
+    machines: () => records(keys.nodes),
+    machine: async (name) => (await records(`${keys.nodes}${name}/`))[0],
+    async pools() {
+      const { entries } = await store.list(keys.pools);
+      return entries
+        .filter(({ key }) => splitKey(key, keys.pools).part === 'config')
+        .map(({ key, value }) => PoolSchema.parse(decode(key, value)));
+    },
+    async settings() {
+      const entry = await store.get(keys.global('config'));
+      return SettingsSchema.parse(entry ? decode(entry.key, entry.value) : {});
+    },
+    async operation(id) {
+      const entry = await store.get(keys.operation(id));
+      if (!entry) return undefined;
+      const stored = decode<StoredOperation>(entry.key, entry.value);
+      return {
+        operation: { ...stored, spec: MachineSpec.parse(stored.spec) },
+        stored,
+        revision: entry.revision,
+      };
+    },
+    async decision(id) {
+      const entry = await store.get(keys.decision(id));
+      return entry && decode<DecisionRecord>(entry.key, entry.value);
+    },
+  };
+}

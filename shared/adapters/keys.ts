@@ -1,0 +1,21 @@
+/** Every key there is. Other tools read them too: a change here is a change of the format. */
+export const keys = {
+  nodes: '/baremetal/nodes/',
+  pools: '/baremetal/pools/',
+  operations: '/baremetal/operations/',
+  decisions: '/baremetal/decisions/',
+  seen: '/baremetal/seen/',
+  node: (id: string, part: 'spec' | 'status' | 'metrics' | 'events') => `/baremetal/nodes/${id}/${part}`,
+  pool: (name: string, part: 'members' | 'config') => `/baremetal/pools/${name}/${part}`,
+  global: (part: 'config' | 'stats') => `/baremetal/global/${part}`,
+  operation: (id: string) => `/baremetal/operations/${id}`,
+  decision: (id: string) => `/baremetal/decisions/${id}`,
+  seenEvent: (id: string) => `/baremetal/seen/${id}`,
+  lease: (name: string) => `/baremetal/leases/${name}`,
+} as const;
+
+/** The id and the part of a key under /baremetal/nodes/ or /baremetal/pools/. */
+export function splitKey(key: string, prefix: string): { readonly id: string; readonly part: string } {
+  const slash = key.lastIndexOf('/');
+  return { id: key.slice(prefix.length, slash), part: key.slice(slash + 1) };
+}

@@ -1,0 +1,48 @@
+import type { Cluster } from '../ports.ts';
+import type { KubeClusterOptions } from './kube-cluster.ts';
+
+export interface LazyClusterOptions extends Omit<KubeClusterOptions, 'kubeConfig'> {
+  /** The text of a kubeconfig, or the file it stands in; neither: the pod's own account, then ~/.kube/config. */
+  readonly kubeconfig?: string | undefined;
+  readonly kubeconfigFile?: string | undefined;
+}
+
+/** The Kubernetes client is most of the start-up time: it is loaded when first used, which some functions never do. */
+export function lazyCluster(options: LazyClusterOptions): Cluster & { close(): void } {
+  let connected: Promise<Cluster & { close(): void }> | undefined;
+  const cluster = (): Promise<Cluster & { close(): void }> => {
+    connected ??= connect(options);
+    return connected;
+  };
+  return {
+    view: async () => (await cluster()).view(),
+    podsOn: async (node) => (await cluster()).podsOn(node),
+    node: async (name) => (await cluster()).node(name),
+    changeNode: async (name, change) => (await cluster()).changeNode(name, change),
+    deleteNode: async (name) => (await cluster()).deleteNode(name),
+    evict: async (pod) => (await cluster()).evict(pod),
+    close() {
+      connected?.then(
+        (started) => started.close(),
+        // It never started: whoever used it was told why.
+        () => undefined,
+      );
+    },
+  };
+}
+
+async function connect({
+  kubeconfig,
+  kubeconfigFile,
+  ...options
+}: LazyClusterOptions): Promise<Cluster & { close(): void }> {
+  const [{ KubeConfig }, { createKubeCluster }] = await Promise.all([
+    import('@kubernetes/client-node'),
+    import('./kube-cluster.ts'),
+  ]);
+  const kubeConfig = new KubeConfig();
+  if (kubeconfig) kubeConfig.loadFromString(kubeconfig);
+  else if (kubeconfigFile) kubeConfig.loadFromFile(kubeconfigFile);
+  else kubeConfig.loadFromDefault();
+  return createKubeCluster({ ...options, kubeConfig });
+}

@@ -1,0 +1,190 @@
+import { EtcdLeaseInvalidError, type ICompare, type ILeaseKeepAliveResponse, type IRequestOp } from 'etcd3';
+import {
+  type CommitResult,
+  type Condition,
+  type Entry,
+  type Lease,
+  type Store,
+  type StoreChange,
+  StoreError,
+  type Watch,
+  type Write,
+} from '../ports.ts';
+import { checkCommit, leaseKey } from './store-checks.ts';
+import { deadlineMs, EtcdClient, rangeOf, toEntry } from './store-etcd-client.ts';
+import { errorCode, isCompacted, storeError } from './store-etcd-errors.ts';
+import type { EtcdAddress } from './store-etcd-url.ts';
+import { EtcdWatch } from './store-etcd-watch.ts';
+import { HeldLease, leftToItsTtl } from './store-lease.ts';
+
+const pageSize = 1000;
+
+/** The store in an etcd cluster, for any number of processes. Nothing is asked of etcd until the first call. */
+export class EtcdStore implements Store {
+  readonly #client: EtcdClient;
+  readonly #tries: number;
+  readonly #watches = new Set<EtcdWatch>();
+  readonly #held = new Set<HeldLease>();
+  #failingSince: number | undefined;
+
+  constructor(address: EtcdAddress) {
+    this.#client = new EtcdClient(address);
+    this.#tries = address.hosts.length + 1;
+  }
+
+  async get(key: string): Promise<Entry | undefined> {
+    const { kvs } = await this.#call('read', () => this.#client.kv.range({ key: Buffer.from(key) }));
+    return kvs[0] && toEntry(kvs[0]);
+  }
+
+  async list(prefix: string): Promise<{ revision: number; entries: Entry[] }> {
+    const { key: start, range_end } = rangeOf(prefix);
+    const entries: Entry[] = [];
+    let key = start;
+    let revision = 0;
+    for (;;) {
+      // The first page is of now; the others are of the first one's revision.
+      const request = { key, range_end, limit: pageSize, ...(revision > 0 && { revision }) };
+      const page = await this.#call('read', () => this.#client.kv.range(request)).catch((error) => {
+        if (!isCompacted(error)) throw error;
+      });
+      if (!page) return this.list(prefix);
+      revision ||= Number(page.header.revision);
+      entries.push(...page.kvs.map(toEntry));
+      const last = page.kvs.at(-1);
+      if (!page.more || !last) return { revision, entries };
+      key = Buffer.concat([last.key, Buffer.of(0)]);
+    }
+  }
+
+  async commit(conditions: readonly Condition[], writes: readonly Write[]): Promise<CommitResult> {
+    checkCommit(conditions, writes);
+    // etcd answers a transaction without any operation from the member's own, possibly old, state; one that
+    // reads something goes through the quorum.
+    const look: IRequestOp[] = [{ request_range: { key: Buffer.of(0), limit: 1 } }];
+    const request = {
+      compare: conditions.map(toCompare),
+      success: writes.length > 0 ? writes.map(toOperation) : look,
+      failure: writes.length > 0 ? [] : look,
+    };
+    const { succeeded, header } = await this.#call('commit', () => this.#client.kv.txn(request));
+    return { committed: succeeded, revision: Number(header.revision) };
+  }
+
+  async watch(prefix: string, onChange: (change: StoreChange) => void): Promise<Watch> {
+    const watch = new EtcdWatch(this.#client, (under) => this.list(under), prefix, onChange);
+    await watch.start();
+    this.#watches.add(watch);
+    return {
+      close: async () => {
+        this.#watches.delete(watch);
+        await watch.close();
+      },
+    };
+  }
+
+  async acquire(name: string, ttlMs: number, owner: string): Promise<Lease | undefined> {
+    const key = leaseKey(name);
+    if (await this.get(key)) return undefined;
+    const sentAt = performance.now();
+    // A grant whose answer got lost is an empty lease that ends by itself: repeating it does no harm.
+    const { ID: id } = await this.#call('read', () =>
+      this.#client.leaseClient.leaseGrant({ TTL: Math.ceil(ttlMs / 1000) }),
+    );
+    const giveBack = () => this.#revoke(id);
+    const created = await this.#claim(key, owner, id).catch(async (error) => {
+      await leftToItsTtl(giveBack());
+      throw error;
+    });
+    if (created === undefined) {
+      await leftToItsTtl(giveBack());
+      return undefined;
+    }
+    const renew = () => this.#keepAlive(id, Math.min(deadlineMs, ttlMs / 3));
+    const lease = new HeldLease({ name, ttlMs, created, sentAt, renew, giveBack }, (ended) =>
+      this.#held.delete(ended),
+    );
+    this.#held.add(lease);
+    return lease;
+  }
+
+  async close(): Promise<void> {
+    const held = [...this.#held];
+    for (const lease of held) lease.lose();
+    await Promise.all(held.map((lease) => lease.release()));
+    await Promise.all([...this.#watches].map((watch) => watch.close()));
+    this.#client.close();
+  }
+
+  /** The create revision of the lease key, which is the fence; undefined when somebody else has it. */
+  async #claim(name: string, owner: string, lease: string): Promise<number | undefined> {
+    const key = Buffer.from(name);
+    const request = {
+      compare: [toCompare({ key: name, created: 0 })],
+      success: [{ request_put: { key, value: Buffer.from(owner), lease } }],
+    };
+    try {
+      const { succeeded, header } = await this.#call('commit', () => this.#client.kv.txn(request));
+      return succeeded ? Number(header.revision) : undefined;
+    } catch (error) {
+      if (!(error instanceof StoreError) || error.code !== 'ambiguous') throw error;
+      // Nobody else has this lease's id, so the key tells whether it happened.
+      const { kvs } = await this.#call('read', () => this.#client.kv.range({ key }));
+      return kvs[0]?.lease === lease ? Number(kvs[0].create_revision) : undefined;
+    }
+  }
+
+  async #keepAlive(id: string, withinMs: number): Promise<boolean> {
+    const stream = await this.#client.leaseClient.leaseKeepAlive({ deadline: Date.now() + withinMs });
+    try {
+      const { TTL } = await new Promise<ILeaseKeepAliveResponse>((resolve, reject) => {
+        stream.on('data', resolve);
+        stream.on('error', reject);
+        stream.on('end', () => reject(new Error('etcd ended the keep-alive')));
+        stream.write({ ID: id });
+      });
+      return Number(TTL) > 0;
+    } finally {
+      stream.end();
+    }
+  }
+
+  async #revoke(ID: string): Promise<void> {
+    await this.#call('read', () =>
+      this.#client.leaseClient.leaseRevoke({ ID }).catch((error) => {
+        if (!(error instanceof EtcdLeaseInvalidError)) throw error;
+      }),
+    );
+  }
+
+  /** What certainly did not happen is tried again, on another member if there is one; nothing else is. */
+  async #call<T>(kind: 'read' | 'commit', call: () => Promise<T>): Promise<T> {
+    const startedAt = performance.now();
+    for (let tries = 1; ; tries++) {
+      try {
+        const answer = await call();
+        this.#failingSince = undefined;
+        return answer;
+      } catch (error) {
+        const code = errorCode(error, kind);
+        const spent = performance.now() - startedAt;
+        if (code === 'unavailable' && tries < this.#tries && spent < 2 * deadlineMs) continue;
+        if (code === 'unavailable' || code === 'ambiguous') this.#failingSince ??= startedAt;
+        throw storeError(code, error, performance.now() - (this.#failingSince ?? startedAt));
+      }
+    }
+  }
+}
+
+const toCompare = (condition: Condition): ICompare => ({
+  key: Buffer.from(condition.key),
+  result: 'Equal',
+  ...('revision' in condition
+    ? { target: 'Mod', mod_revision: condition.revision }
+    : { target: 'Create', create_revision: condition.created }),
+});
+
+const toOperation = (write: Write): IRequestOp =>
+  'put' in write
+    ? { request_put: { key: Buffer.from(write.put), value: Buffer.from(write.value) } }
+    : { request_delete_range: { key: Buffer.from(write.delete) } };

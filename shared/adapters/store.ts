@@ -1,0 +1,45 @@
+import { type Store, StoreError } from '../ports.ts';
+import { EmbeddedStore } from './store-embedded.ts';
+import { parseEtcdUrl } from './store-etcd-url.ts';
+
+export interface StoreOptions {
+  /** Only get and list; an embedded file can then be opened beside the process that owns it. */
+  readonly readOnly?: boolean;
+  /** Embedded files only. False: the last commits may be forgotten when the power goes. Default true. */
+  readonly durable?: boolean;
+}
+
+/** Opens the store that BAMEL_STORE names. */
+export async function openStore(url: string, options: StoreOptions = {}): Promise<Store> {
+  const store = await open(url, options);
+  return options.readOnly ? readOnly(store) : store;
+}
+
+async function open(url: string, options: StoreOptions): Promise<Store> {
+  if (url.startsWith('embedded:'))
+    return new EmbeddedStore(url.slice('embedded:'.length) || undefined, options);
+  if (/^etcds?:/.test(url)) {
+    const address = parseEtcdUrl(url);
+    // Loaded only when used: gRPC takes a good part of a cold start.
+    const { EtcdStore } = await import('./store-etcd.ts');
+    return new EtcdStore(address);
+  }
+  throw new StoreError(
+    'refused',
+    `BAMEL_STORE=${JSON.stringify(url)} is no store. Use embedded: (in memory), embedded:path/to/file, or etcd://host:2379,host:2379`,
+  );
+}
+
+function readOnly(store: Store): Store {
+  const refuse = async () => {
+    throw new StoreError('refused', 'the store was opened to read only');
+  };
+  return {
+    get: (key) => store.get(key),
+    list: (prefix) => store.list(prefix),
+    close: () => store.close(),
+    commit: refuse,
+    watch: refuse,
+    acquire: refuse,
+  };
+}

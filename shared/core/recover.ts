@@ -1,0 +1,26 @@
+import type { MachineEvent } from './lifecycle.ts';
+import { lifecycle } from './lifecycle.ts';
+import type { Machine, Power } from './machine.ts';
+
+/**
+ * What a look at the BMC of a machine at rest means: a person used the power button, a quarantine is over,
+ * or nothing. Power that nobody asked for is adopted, never fought.
+ */
+export function surprise(
+  { spec, status }: Machine,
+  power: Power,
+  newOperation: string,
+  now: number,
+): MachineEvent | undefined {
+  const { on, capacity, step } = lifecycle[status.state];
+  if (spec.maintenance && on['maintenance-began']) return { type: 'maintenance-began' };
+  if (!spec.maintenance && on['maintenance-ended']) return { type: 'maintenance-ended' };
+  // Who waits for a node is not waiting for power: losing it is a surprise.
+  if (power === 'unknown' || (status.operation && step !== 'join-watcher')) return undefined;
+  if (status.lastError && capacity === 'none' && (status.retryAt ?? 0) > now) return undefined;
+  if (power === 'off') return on['found-off'] && { type: 'found-off' };
+  // On without ever becoming a node: only a fresh start can help.
+  if (on['power-off-requested'] && status.lastError?.code === 'never-joined' && !status.kubernetesNode)
+    return { type: 'power-off-requested', operation: newOperation };
+  return on['found-on'] && { type: 'found-on' };
+}

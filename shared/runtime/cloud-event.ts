@@ -1,0 +1,65 @@
+import { CloudEvent } from 'cloudevents';
+import { z } from 'zod';
+import { HttpError } from './http-answer.ts';
+import { describeProblem, fieldProblems } from './zod-issue.ts';
+
+export interface ReceivedEvent {
+  readonly id: string;
+  readonly type: string;
+  readonly data: unknown;
+}
+
+const attribute = z.string().min(1);
+const attributes = z
+  .object({
+    specversion: z.literal('1.0'),
+    id: attribute,
+    source: attribute,
+    type: attribute,
+    subject: attribute.optional(),
+    time: z.iso.datetime({ offset: true }).optional(),
+    datacontenttype: attribute.optional(),
+    dataschema: attribute.optional(),
+    data: z.unknown().optional(),
+    data_base64: z.string().optional(),
+  })
+  .catchall(z.union([z.string(), z.number(), z.boolean()]));
+
+/** An event's attributes and data as one object, which is also what structured mode carries. */
+export function toEvent(from: unknown): ReceivedEvent {
+  const parsed = attributes.safeParse(withoutNulls(from));
+  if (!parsed.success) {
+    const [problem] = fieldProblems(attributes, parsed.error);
+    throw new HttpError(400, `CloudEvent ${problem ? describeProblem(problem) : 'not valid'}`, {
+      attribute: problem?.field,
+    });
+  }
+  try {
+    // Checked above because the package makes up what is missing; here for the finer rules of the format.
+    new CloudEvent(parsed.data as Partial<CloudEvent<unknown>>);
+  } catch (error) {
+    throw new HttpError(400, `CloudEvent not valid: ${formatProblem(error)}`);
+  }
+  const { id, type, data } = parsed.data;
+  return { id, type, data };
+}
+
+/** In binary mode the attributes are headers and the body is the data. */
+export function attributesFromHeaders(headers: NodeJS.Dict<string | string[]>): Record<string, unknown> {
+  const ours = Object.entries(headers).filter(([name, value]) => name.startsWith('ce-') && value !== '');
+  return Object.fromEntries(ours.map(([name, value]) => [name.slice(3), value]));
+}
+
+/** `null` is how JSON says that an attribute is not set. */
+function withoutNulls(from: unknown): unknown {
+  if (typeof from !== 'object' || from === null || Array.isArray(from)) return from;
+  return Object.fromEntries(Object.entries(from).filter(([, value]) => value !== null));
+}
+
+function formatProblem(error: unknown): string {
+  if (!(error instanceof TypeError)) throw error;
+  const { errors = [] } = error as { errors?: { instancePath?: string; message?: string }[] };
+  const [first] = errors;
+  if (first?.instancePath) return `${first.instancePath.slice(1)} ${first.message}`;
+  return error.message.split('\n')[0] ?? '';
+}

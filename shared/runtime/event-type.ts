@@ -1,0 +1,9 @@
+/** Types of our own carry data for a function's `input`; of any other only the wake-up counts. */
+export const ownTypePrefix = 'dev.bamel.';
+
+/** The entry of `wakesOn` that the type falls under; entries may end in `*`. */
+export function wakingPattern(wakesOn: readonly string[], type: string): string | undefined {
+  return wakesOn.find((pattern) =>
+    pattern.endsWith('*') ? type.startsWith(pattern.slice(0, -1)) : type === pattern,
+  );
+}

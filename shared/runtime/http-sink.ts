@@ -1,0 +1,131 @@
+import { Agent as HttpAgent, request as httpRequest } from 'node:http';
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import { rootCertificates } from 'node:tls';
+import { CloudEvent, HTTP } from 'cloudevents';
+import type { BamelEvent, Clock, EventSink } from '../ports.ts';
+import type { TokenSource } from './callers.ts';
+import { newId } from './ids.ts';
+import { withoutCredentials } from './redact.ts';
+
+/** The event was not taken. Nothing is lost for good: the next tick walks the same path. */
+export class SinkError extends Error {
+  override readonly name = 'SinkError';
+}
+
+export interface HttpSinkOptions {
+  /** K_SINK. */
+  readonly url: string;
+  /** Who is speaking, as the events' `source`. */
+  readonly source: string;
+  readonly clock: Clock;
+  /** From K_CE_OVERRIDES. */
+  readonly extensions?: Readonly<Record<string, string>> | undefined;
+  /** From K_CA_CERTS: trusted besides the usual ones. */
+  readonly caCerts?: string | undefined;
+  readonly token?: TokenSource | undefined;
+  readonly timeoutMs?: number;
+  readonly tries?: number;
+}
+
+export interface HttpSink extends EventSink {
+  close(): Promise<void>;
+}
+
+const firstPauseMs = 100;
+const longestPauseMs = 5_000;
+/** What Knative itself tries again; any other refusal stays one. */
+const worthARetry = (status: number) => status >= 500 || [404, 408, 409, 429].includes(status);
+
+/** Sends events as binary CloudEvents. The id stays the same over all tries, so that doubles can be told. */
+export function createHttpSink(options: HttpSinkOptions): HttpSink {
+  const { source, clock, extensions, caCerts, token, timeoutMs = 5_000, tries = 4 } = options;
+  const url = new URL(options.url);
+  const secure = url.protocol === 'https:';
+  const agent = secure
+    ? new HttpsAgent({ keepAlive: true, ...(caCerts && { ca: [...rootCertificates, caCerts] }) })
+    : new HttpAgent({ keepAlive: true });
+
+  async function post(headers: Record<string, string>, body: string): Promise<Attempt> {
+    const { promise, resolve, reject } = Promise.withResolvers<Attempt>();
+    const signal = AbortSignal.timeout(timeoutMs);
+    const request = (secure ? httpsRequest : httpRequest)(url, { method: 'POST', headers, agent, signal });
+    request.on('error', reject);
+    request.on('response', (response) => {
+      // The body is of no interest, but the connection is free for the next event only once it is read.
+      response.resume().on('error', reject);
+      response.on('end', () => {
+        const { statusCode: status = 0, headers: answered } = response;
+        resolve({ status, retryAfterMs: retryAfterMs(answered['retry-after'], clock.now()) });
+      });
+    });
+    request.end(body);
+    return promise.catch((error: Error) => ({
+      problem: signal.aborted ? `no answer within ${timeoutMs / 1_000} s` : error.message,
+    }));
+  }
+
+  return {
+    async emit(event) {
+      const { headers, body } = encode(event, source, clock.now(), extensions);
+      const [secret] = ((await token?.()) ?? '').split('\n');
+      if (secret) headers.authorization = `Bearer ${secret.trim()}`;
+      let last = '';
+      for (let attempt = 1; attempt <= tries; attempt++) {
+        const { status = 0, problem, retryAfterMs: asked = 0 } = await post(headers, body);
+        if (status >= 200 && status < 300) return;
+        last = problem ?? `it answered ${status}`;
+        if (!problem && !worthARetry(status)) break;
+        if (attempt < tries)
+          await clock.sleep(Math.min(Math.max(asked, firstPauseMs * 2 ** (attempt - 1)), longestPauseMs));
+      }
+      throw new SinkError(
+        `event ${event.type} was not taken by ${withoutCredentials(url.href)}: ${last}. Check K_SINK, and that it is up.`,
+      );
+    },
+    async close() {
+      agent.destroy();
+    },
+  };
+}
+
+interface Attempt {
+  readonly status?: number;
+  readonly problem?: string;
+  readonly retryAfterMs?: number;
+}
+
+function encode(
+  event: BamelEvent,
+  source: string,
+  now: number,
+  extensions: Readonly<Record<string, string>> = {},
+): { headers: Record<string, string>; body: string } {
+  const { type, subject, data } = event;
+  const time = new Date(now).toISOString();
+  const datacontenttype = 'application/json';
+  const message = HTTP.binary(
+    new CloudEvent({
+      ...extensions,
+      id: newId('ev', now),
+      source,
+      type,
+      subject,
+      time,
+      datacontenttype,
+      data,
+    }),
+  );
+  const headers = Object.entries(message.headers).map(([name, value]) => [name, headerSafe(String(value))]);
+  return { headers: Object.fromEntries(headers), body: String(message.body) };
+}
+
+/** As the CloudEvents HTTP binding wants it: anything but printable ASCII is percent-encoded. */
+function headerSafe(value: string): string {
+  return value.replace(/[^ -~]|["%]/gu, (char) => encodeURIComponent(char));
+}
+
+function retryAfterMs(header: string | undefined, now: number): number {
+  if (!header) return 0;
+  const ms = /^\d+$/.test(header) ? Number(header) * 1_000 : Date.parse(header) - now;
+  return Number.isFinite(ms) ? Math.max(0, ms) : 0;
+}

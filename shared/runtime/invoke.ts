@@ -1,0 +1,49 @@
+import { type Outcome, retryLater } from '../core/outcome.ts';
+import { ClusterError, PowerError, StoreError } from '../ports.ts';
+import { wakingPattern } from './event-type.ts';
+import type { Invocation, ServedFunction } from './function.ts';
+import { SinkError } from './http-sink.ts';
+import type { Log } from './log.ts';
+import type { Metrics } from './metrics.ts';
+
+const retryAfterMs = 1_000;
+
+export interface InvokeDeps {
+  readonly log: Log;
+  readonly metrics?: Metrics | undefined;
+}
+
+/** Runs a function; whatever it throws is an outcome as well. */
+export async function invoke<Input>(
+  { definition, handle }: ServedFunction<Input>,
+  input: Input,
+  invocation: Invocation,
+  { log, metrics }: InvokeDeps,
+): Promise<Outcome> {
+  const { trigger, id } = invocation;
+  const about = { function: definition.name, trigger, id };
+  const stopTimer = metrics?.duration.startTimer({ function: definition.name });
+  const outcome = await (async () => handle(input, invocation))().catch((error: unknown) =>
+    outcomeOfError(error, about, log),
+  );
+  stopTimer?.();
+  metrics?.invocations.inc({
+    function: definition.name,
+    // The pattern, not the type: types are up to the sender, and every new label value costs memory for ever.
+    trigger: wakingPattern(definition.wakesOn, trigger) ?? trigger,
+    outcome: outcome.kind,
+  });
+  if (outcome.kind === 'done') log.debug(about, 'function done');
+  else log.info({ ...about, outcome: outcome.kind, why: outcome.why }, 'function not done');
+  return outcome;
+}
+
+/** The world not answering is no failure of ours: later it may. Neither is a bug a reason to drop an event. */
+function outcomeOfError(error: unknown, about: { readonly id: string }, log: Log): Outcome {
+  if (error instanceof StoreError || error instanceof SinkError)
+    return retryLater(retryAfterMs, error.message);
+  if (error instanceof ClusterError || error instanceof PowerError)
+    return retryLater(error.retryAfterMs ?? retryAfterMs, error.message);
+  log.error({ ...about, err: error }, 'function failed unexpectedly: this is a bug');
+  return retryLater(retryAfterMs, `internal error, look for id ${about.id} in the log`);
+}

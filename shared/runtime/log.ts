@@ -1,0 +1,63 @@
+import { types } from 'node:util';
+import { pino, stdTimeFunctions } from 'pino';
+import { redacted, withoutCredentials } from './redact.ts';
+import { storyStream } from './story.ts';
+
+/**
+ * Messages are static text, what varies goes into the fields. An entry with a `step` field (and perhaps
+ * `machine` and `story`) is part of the story that people follow on a terminal.
+ */
+export interface Log {
+  debug(fields: object, message: string): void;
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+  child(fields: Record<string, unknown>): Log;
+}
+
+export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
+export const logFormats = ['json', 'story'] as const;
+
+/** What a log is written to: a terminal, a file, or an array in a test. */
+export interface LogStream {
+  write(line: string): unknown;
+  readonly isTTY?: boolean | undefined;
+}
+
+export interface LogOptions {
+  readonly level: (typeof logLevels)[number];
+  readonly format: (typeof logFormats)[number];
+  readonly stream?: LogStream;
+}
+
+export function createLog({ level, format, stream }: LogOptions): Log {
+  const options: pino.LoggerOptions = {
+    level,
+    base: null,
+    timestamp: stdTimeFunctions.isoTime,
+    formatters: { level: (label) => ({ level: label }) },
+    // Errors are plain objects by the time pino sees them.
+    serializers: { err: (error: unknown) => error },
+  };
+  if (format === 'story') return safe(pino(options, storyStream(stream ?? process.stdout)));
+  // Written at once: the last line before a crash is the one that counts.
+  return safe(pino(options, stream ?? pino.destination({ dest: 1, sync: true })));
+}
+
+/** Everything is redacted on its way in: pino's own redaction knows neither names at any depth nor free text. */
+function safe(logger: pino.Logger): Log {
+  const write = (level: 'debug' | 'info' | 'warn' | 'error') => (fields: object, message: string) => {
+    if (!logger.isLevelEnabled(level)) return;
+    logger[level](
+      redacted(types.isNativeError(fields) ? { err: fields } : fields),
+      withoutCredentials(message),
+    );
+  };
+  return {
+    debug: write('debug'),
+    info: write('info'),
+    warn: write('warn'),
+    error: write('error'),
+    child: (fields) => safe(logger.child(redacted(fields) as Record<string, unknown>)),
+  };
+}

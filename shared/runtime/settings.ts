@@ -1,0 +1,159 @@
+import { z } from 'zod';
+import { durationMs } from './duration.ts';
+import { type FlagRow, helpText, readFlags, SettingsError } from './flags.ts';
+import { logFormats, logLevels } from './log.ts';
+
+interface Setting<Schema extends z.ZodType = z.ZodType> extends FlagRow {
+  readonly schema: Schema;
+}
+
+const setting = <Schema extends z.ZodType>(row: Setting<Schema>): Setting<Schema> => row;
+const httpUrl = z.url({ protocol: /^https?$/, error: 'write an http:// or https:// URL' });
+
+/** Every process setting: its environment variable, its flag, what it means. The help is made from it. */
+const table = {
+  config: setting({
+    env: 'BAMEL_CONFIG',
+    flag: 'config',
+    value: 'FILE',
+    help: 'the YAML file with pools and machines',
+    schema: z.string().optional(),
+  }),
+  store: setting({
+    env: 'BAMEL_STORE',
+    flag: 'store',
+    value: 'URL',
+    help: 'embedded: (memory) · embedded:path/to/file · etcd://host:2379,host:2379; default embedded:',
+    schema: z
+      .string()
+      .regex(/^(embedded:|etcds?:\/\/.)/, 'write embedded:, embedded:path/to/file or etcd://host:2379')
+      .default('embedded:'),
+  }),
+  kubeconfig: setting({
+    env: 'KUBECONFIG',
+    flag: 'kubeconfig',
+    value: 'FILE',
+    help: "how to reach Kubernetes; default: the pod's own service account, then ~/.kube/config",
+    schema: z.string().optional(),
+  }),
+  credentialsDir: setting({
+    env: 'BAMEL_CREDENTIALS_DIR',
+    flag: 'credentials-dir',
+    value: 'FOLDER',
+    help: 'BMC credentials: a sub-folder per name with the files username and password',
+    schema: z.string().optional(),
+  }),
+  port: setting({
+    env: 'PORT',
+    flag: 'port',
+    value: 'NUMBER',
+    help: 'HTTP port, 0 for any free one; default 8080',
+    schema: z
+      .string()
+      .regex(/^\d+$/, 'write a whole number')
+      .transform(Number)
+      .pipe(z.int().max(65_535, 'write a number up to 65535'))
+      .default(8080),
+  }),
+  host: setting({
+    env: 'HOST',
+    flag: 'host',
+    value: 'ADDRESS',
+    help: 'address to listen on; anything but loopback needs a token; default 127.0.0.1',
+    schema: z.string().default('127.0.0.1'),
+  }),
+  sink: setting({
+    env: 'K_SINK',
+    flag: 'sink',
+    value: 'URL',
+    help: 'where follow-up events go; default: to the functions of this process',
+    schema: httpUrl.optional(),
+  }),
+  tokenFile: setting({
+    env: 'BAMEL_TOKEN_FILE',
+    flag: 'token-file',
+    value: 'FILE',
+    help: "the callers' secret, one per line while it is being changed; read again for every request",
+    schema: z.string().optional(),
+  }),
+  insecure: setting({
+    env: 'BAMEL_INSECURE',
+    flag: 'insecure',
+    help: 'listen beyond loopback without a token: only where the network itself is trusted',
+    schema: z
+      .enum(['true', 'false', '1', '0'])
+      .transform((text) => text === 'true' || text === '1')
+      .default(false),
+  }),
+  tickMs: setting({
+    env: 'BAMEL_TICK',
+    flag: 'tick',
+    value: 'DURATION',
+    help: 'how often everything is looked at again, events or not; default 10s',
+    schema: durationMs.refine((ms) => ms >= 100, 'write at least 100ms').default(10_000),
+  }),
+  logLevel: setting({
+    env: 'LOG_LEVEL',
+    flag: 'log-level',
+    value: 'LEVEL',
+    help: `${logLevels.join(' · ')}; default info`,
+    schema: z.enum(logLevels).default('info'),
+  }),
+  logFormat: setting({
+    env: 'LOG_FORMAT',
+    flag: 'log-format',
+    value: 'FORMAT',
+    help: `${logFormats.join(' · ')}; default story on a terminal, json elsewhere`,
+    schema: z.enum(logFormats).optional(),
+  }),
+  failpoint: setting({
+    env: 'BAMEL_FAILPOINT',
+    help: 'where to crash, for tests',
+    schema: z.string().optional(),
+  }),
+  ceOverrides: setting({
+    env: 'K_CE_OVERRIDES',
+    help: 'extensions for outgoing events as Knative hands them over',
+    schema: z
+      .string()
+      .transform(jsonOr)
+      .pipe(z.object({ extensions: z.record(z.string().regex(/^[a-z0-9]+$/), z.string()).default({}) }))
+      .optional(),
+  }),
+  caCerts: setting({
+    env: 'K_CA_CERTS',
+    help: 'certificates (PEM) to trust when sending events, as Knative hands them over',
+    schema: z.string().optional(),
+  }),
+};
+
+type Table = typeof table;
+export type ProcessSettings = { readonly [Name in keyof Table]: z.output<Table[Name]['schema']> };
+
+/** From flags, then the environment, then defaults. `help` is the text to print instead of starting. */
+export function readSettings(
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+): { readonly help: string } | { readonly settings: ProcessSettings } {
+  const rows = Object.values<Setting>(table);
+  const flags = readFlags(args, rows);
+  if (flags.has('help')) return { help: helpText(rows) };
+  const settings = Object.fromEntries(
+    Object.entries<Setting>(table).map(([name, row]) => {
+      const given = row.flag && flags.has(row.flag) ? `--${row.flag}` : row.env;
+      const parsed = row.schema.safeParse((row.flag && flags.get(row.flag)) ?? (env[row.env] || undefined));
+      if (!parsed.success) throw new SettingsError(`${given}: ${parsed.error.issues[0]?.message}`);
+      return [name, parsed.data];
+    }),
+  );
+  return { settings: settings as ProcessSettings };
+}
+
+function jsonOr(text: string, context: z.RefinementCtx): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    context.addIssue(`not JSON: ${(error as Error).message}`);
+    return z.NEVER;
+  }
+}

@@ -1,0 +1,25 @@
+import type { Pod } from '../../shared/core/cluster.ts';
+import type { Clock, Cluster } from '../../shared/ports.ts';
+import type { Log } from '../../shared/runtime/log.ts';
+
+/** Says how many pods run, whenever that changes. */
+export async function tellPods(cluster: Cluster, clock: Clock, log: Log, signal: AbortSignal): Promise<void> {
+  let told = '';
+  while (!signal.aborted) {
+    const { pods } = await cluster.view();
+    const wanted = pods.filter((pod) => !pod.belongsToNode && !pod.terminating && !pod.finished);
+    const story = wanted.length === 0 ? 'none' : summary(wanted);
+    if (story !== told && !(told === '' && wanted.length === 0))
+      log.info({ step: 'pods', wanted: wanted.length, story }, 'pods changed');
+    told = story;
+    await clock.sleep(500, signal);
+  }
+}
+
+function summary(pods: readonly Pod[]): string {
+  const placed = new Map<string, number>();
+  for (const { node } of pods) if (node) placed.set(node, (placed.get(node) ?? 0) + 1);
+  const where = [...placed].map(([node, count]) => `${count} on ${node}`).join(', ');
+  const waiting = pods.filter((pod) => !pod.node).length;
+  return `${pods.length - waiting} of ${pods.length} have a node${where && ` (${where})`}`;
+}

@@ -1,0 +1,20 @@
+import { clusterContract } from '../contract/cluster-suite.ts';
+import { describeWith } from '../support/programs.ts';
+import { startControlPlane } from './stack/control-plane.ts';
+import { addNode, removeNode } from './stack/nodes.ts';
+import { controlPlanePrograms } from './stack/table.ts';
+
+describeWith(controlPlanePrograms, 'the cluster contract', () =>
+  clusterContract('a real API server', async () => {
+    const { kubeConfig, compact, close } = await startControlPlane();
+    return {
+      kubeConfig,
+      addNode: async (name, options) => {
+        await addNode(kubeConfig, name, options);
+      },
+      removeNode: (name) => removeNode(kubeConfig, name),
+      compact,
+      close,
+    };
+  }),
+);

@@ -1,0 +1,125 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { openStore } from '../../shared/adapters/store.ts';
+import { leasesPrefix } from '../../shared/adapters/store-checks.ts';
+
+let folder: string;
+let file: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'bamel-store-'));
+  file = join(folder, 'sub', 'store.db');
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+const open = (options = {}) => openStore(`embedded:${file}`, options);
+
+/** Another process that opens the store, runs the lines, says so and then waits for its end. */
+async function otherProcess(lines: string) {
+  const module = new URL('../../shared/adapters/store.ts', import.meta.url);
+  const script = `
+    import { openStore } from '${module}';
+    const store = await openStore('embedded:${file}');
+    ${lines}
+    console.log('done');
+    setInterval(() => undefined, 1000);
+  `;
+  const child = spawn(process.execPath, ['--input-type=module-typescript', '-e', script], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  await once(child.stdout, 'data');
+  return {
+    async kill() {
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+    },
+  };
+}
+
+test('what was committed is there after a restart, and revisions go on', async () => {
+  const before = await open();
+  const { revision } = await before.commit([], [{ put: '/a', value: '1' }]);
+  await before.commit([], [{ put: '/b', value: '1' }]);
+  const last = await before.commit([], [{ delete: '/b' }]);
+  await before.close();
+  const after = await open();
+  expect(await after.get('/a')).toEqual({ key: '/a', value: '1', revision, created: revision });
+  expect((await after.list('/')).revision).toBe(last.revision);
+  expect((await after.commit([], [{ put: '/c', value: '1' }])).revision).toBe(last.revision + 1);
+  await after.close();
+});
+
+test('what was committed is there after the process was killed, and its leases and its lock are not', async () => {
+  const child = await otherProcess(`
+    await store.commit([], [{ put: '/a', value: 'kept' }]);
+    await store.acquire('machine', 600_000, 'child');
+  `);
+  await expect(open()).rejects.toThrow(
+    `${file} is in use by another bamel process; stop it, or use BAMEL_STORE=etcd://`,
+  );
+  const reader = await open({ readOnly: true });
+  expect((await reader.list(leasesPrefix)).entries).toHaveLength(1);
+  await reader.close();
+  await child.kill();
+  const store = await open();
+  expect((await store.get('/a'))?.value).toBe('kept');
+  expect((await store.list(leasesPrefix)).entries).toEqual([]);
+  const lease = await store.acquire('machine', 1000, 'parent');
+  expect(lease?.remainingMs()).toBeGreaterThan(0);
+  await store.close();
+});
+
+test('a second one in the same process is refused, until the first is closed', async () => {
+  const first = await open();
+  await expect(open()).rejects.toMatchObject({ code: 'refused' });
+  await first.close();
+  const second = await open();
+  expect((await second.list('/')).entries).toEqual([]);
+  await second.close();
+});
+
+test('a read-only one sees what the owner commits, and changes nothing', async () => {
+  const owner = await open();
+  await owner.commit([], [{ put: '/a', value: '1' }]);
+  const reader = await open({ readOnly: true });
+  expect((await reader.get('/a'))?.value).toBe('1');
+  await owner.commit([], [{ put: '/a', value: '2' }]);
+  expect((await reader.get('/a'))?.value).toBe('2');
+  await expect(reader.commit([], [{ put: '/a', value: '3' }])).rejects.toMatchObject({ code: 'refused' });
+  await expect(reader.acquire('machine', 1000, 'me')).rejects.toMatchObject({ code: 'refused' });
+  await expect(reader.watch('/', () => undefined)).rejects.toMatchObject({ code: 'refused' });
+  await reader.close();
+  expect((await owner.get('/a'))?.value).toBe('2');
+  await owner.close();
+});
+
+test('a read-only one makes no file', async () => {
+  await expect(open({ readOnly: true })).rejects.toThrow(`${file} does not exist`);
+});
+
+test('closing tells holders of leases and frees them; later calls say that it is closed', async () => {
+  const store = await open();
+  const lease = await store.acquire('machine', 60_000, 'me');
+  await store.close();
+  expect(lease?.lost.aborted).toBe(true);
+  await expect(store.get('/a')).rejects.toMatchObject({
+    code: 'unavailable',
+    message: expect.stringContaining('is closed'),
+  });
+  const reader = await open({ readOnly: true });
+  expect((await reader.list(leasesPrefix)).entries).toEqual([]);
+  await reader.close();
+});
+
+test.each([
+  ['a file of something else', 'is not a bamel store', () => writeFileSync(file, 'x'.repeat(4096))],
+  ['a newer format', 'newer bamel (format 99', () => new DatabaseSync(file).exec('PRAGMA user_version = 99')],
+])('%s is refused and says so', async (_name, message, make) => {
+  file = join(folder, 'store.db');
+  make();
+  await expect(open()).rejects.toThrow(message);
+  await expect(open({ readOnly: true })).rejects.toThrow(message);
+});

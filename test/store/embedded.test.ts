@@ -1,0 +1,23 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openStore } from '../../shared/adapters/store.ts';
+import { storeContract } from '../contract/store-suite.ts';
+
+storeContract('embedded store in memory', async () => {
+  const store = await openStore('embedded:');
+  return { store, another: async () => store, close: () => store.close() };
+});
+
+storeContract('embedded store in a file', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'bamel-store-'));
+  const store = await openStore(`embedded:${join(folder, 'store.db')}`, { durable: false });
+  return {
+    store,
+    another: async () => store,
+    async close() {
+      await store.close();
+      rmSync(folder, { recursive: true });
+    },
+  };
+});
