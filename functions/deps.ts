@@ -2,8 +2,8 @@ import type { Inventory } from '../shared/adapters/inventory.ts';
 import type { MachineSpec } from '../shared/core/machine.ts';
 import type { Settings } from '../shared/core/settings.ts';
 import type { Clock, Cluster, EventSink, Lease, PowerDriver } from '../shared/ports.ts';
-import type { Failpoint } from '../shared/runtime/failpoint.ts';
 import type { Log } from '../shared/runtime/log.ts';
+import type { FailpointName } from './failpoints.ts';
 
 /** All that the handlers need from outside, built in one place and passed in. */
 export interface Deps {
@@ -13,7 +13,7 @@ export interface Deps {
   readonly sink: EventSink;
   readonly clock: Clock;
   readonly log: Log;
-  readonly failpoint: Failpoint;
+  readonly failpoint: (name: FailpointName) => void;
   /** Names this process in leases. */
   readonly owner: string;
 }

@@ -153,7 +153,8 @@ export interface Cluster {
   podsOn(node: string): Promise<ClusterView['pods']>;
   node(name: string): Promise<ClusterView['nodes'][number] | undefined>;
   changeNode(name: string, change: NodeChange): Promise<void>;
-  deleteNode(name: string): Promise<void>;
+  /** False: it was gone already. */
+  deleteNode(name: string): Promise<boolean>;
   evict(pod: PodRef): Promise<EvictionResult>;
 }
 

@@ -123,7 +123,6 @@ async function giveUp(
 ): Promise<string | undefined> {
   if (node?.annotations[cordonedBy] !== undefined)
     await deps.cluster.changeNode(node.name, { unschedulable: false, annotations: { [cordonedBy]: null } });
-  deps.failpoint('drain-after-uncordon');
   const result = await happen(deps.inventory, record, {
     event,
     by: 'drain-node',

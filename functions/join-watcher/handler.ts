@@ -49,16 +49,16 @@ async function watchOne(
 ): Promise<string | undefined> {
   const { on } = lifecycle[record.status.state];
   if (match && isStale(record, match.node)) {
-    await deps.cluster.deleteNode(match.node.name);
-    deps.log.info(
-      {
-        step: 'join',
-        machine: record.spec.name,
-        node: match.node.name,
-        story: 'is off: its Node object is removed',
-      },
-      'stale node removed',
-    );
+    if (await deps.cluster.deleteNode(match.node.name))
+      deps.log.info(
+        {
+          step: 'join',
+          machine: record.spec.name,
+          node: match.node.name,
+          story: 'is off: its Node object is removed',
+        },
+        'stale node removed',
+      );
     await observe(deps.inventory, record, { kubernetesNode: undefined, nodeReady: undefined });
     return 'stale node removed';
   }

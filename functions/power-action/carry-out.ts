@@ -91,9 +91,13 @@ async function send(
   const { bmcTimeoutMs } = settings.timings;
   // The lease must outlive the call, or somebody else could command the same machine meanwhile.
   if (lease.remainingMs() <= bmcTimeoutMs) return undefined;
-  failpoint(`power-before-record-${verb}`);
+  // A hard off follows a soft one: what can go wrong has its failpoints there.
+  const at = (place: 'before-record' | 'before-command' | 'after-command'): void => {
+    if (verb !== 'hard-off') failpoint(`power-${place}-${verb}`);
+  };
+  at('before-record');
   if (!(await recordCommand(inventory, record, operation, verb, lease, clock.now()))) return undefined;
-  failpoint(`power-before-command-${verb}`);
+  at('before-command');
   try {
     await driver.set(verb, AbortSignal.any([signal, AbortSignal.timeout(bmcTimeoutMs)]));
   } catch (error) {
@@ -104,7 +108,7 @@ async function send(
     );
     return error.final ? error.message : undefined;
   }
-  failpoint(`power-after-command-${verb}`);
+  at('after-command');
   log.info(
     {
       step: 'power',

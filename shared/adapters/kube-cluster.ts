@@ -79,8 +79,10 @@ export function createKubeCluster(options: KubeClusterOptions): Cluster & { clos
     deleteNode: (name) =>
       call(async () => {
         await api.deleteNode({ name });
+        return true;
       }).catch((error: unknown) => {
-        if (!(error instanceof ClusterError && error.code === 'not-found')) throw error;
+        if (error instanceof ClusterError && error.code === 'not-found') return false;
+        throw error;
       }),
     async evict({ namespace, name, uid }) {
       try {

@@ -20,6 +20,7 @@ export function toPod(pod: V1Pod): Pod {
       (pod.metadata?.ownerReferences ?? []).some(
         ({ controller, kind }) => controller && (kind === 'DaemonSet' || kind === 'Node'),
       ),
+    movable: isMovable(pod),
     requests: podRequests(pod),
     nodeSelector: pod.spec?.nodeSelector ?? {},
     tolerations: (pod.spec?.tolerations ?? []).map(({ key, operator, value, effect }) => ({
@@ -47,6 +48,23 @@ export function toNode(node: V1Node): Node {
     systemUUID: node.status?.nodeInfo?.systemUUID,
     bootID: node.status?.nodeInfo?.bootID,
   };
+}
+
+/** Controllers that start a pod anew elsewhere without losing its work; a Job's pod would begin again. */
+const replacers = new Set(['ReplicaSet', 'StatefulSet', 'ReplicationController']);
+
+function isMovable({ metadata, spec }: V1Pod): boolean {
+  const owner = metadata?.ownerReferences?.find(({ controller }) => controller);
+  const annotations = metadata?.annotations ?? {};
+  return (
+    owner !== undefined &&
+    replacers.has(owner.kind) &&
+    annotations['cluster-autoscaler.kubernetes.io/safe-to-evict'] !== 'false' &&
+    annotations['karpenter.sh/do-not-disrupt'] === undefined &&
+    !(spec?.volumes ?? []).some(
+      ({ emptyDir, hostPath }) => (emptyDir && emptyDir.medium !== 'Memory') || hostPath,
+    )
+  );
 }
 
 /** As kube-scheduler counts: containers and sidecars together, or the largest init container with the sidecars before it. */

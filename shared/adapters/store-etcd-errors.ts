@@ -26,7 +26,7 @@ const isAuthError = (error: unknown) =>
 
 /** What gRPC and etcd say when the request did not get as far as the log of the cluster. */
 const neverSent =
-  /No connection established|Channel closed before call started|Name resolution failed|Waiting for LB pick|etcdserver: (too many requests|no leader)/;
+  /No connection established|failed a moment ago|Channel closed before call started|Name resolution failed|Waiting for LB pick|etcdserver: (too many requests|no leader)/;
 
 export function errorCode(error: unknown, call: 'read' | 'commit'): StoreError['code'] {
   const { message } = error as Error;

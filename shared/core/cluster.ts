@@ -24,6 +24,8 @@ export interface Pod extends PodRef {
   readonly terminating: boolean;
   /** Runs on every node (DaemonSet) or belongs to the node (static): never a reason to keep a machine. */
   readonly belongsToNode: boolean;
+  /** Something makes it anew elsewhere when it is evicted, and it loses nothing by that. */
+  readonly movable: boolean;
   readonly requests: Resources;
   readonly nodeSelector: Readonly<Record<string, string>>;
   readonly tolerations: readonly Toleration[];

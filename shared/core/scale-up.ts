@@ -1,10 +1,11 @@
 import type { Pod } from './cluster.ts';
 import type { Candidate, DemandGroup, Intent, Unmet } from './decision.ts';
-import { misfit, type Place } from './fit.ts';
+import { misfit } from './fit.ts';
 import { capacityOf } from './lifecycle.ts';
 import type { Machine } from './machine.ts';
-import { type Resources, subtract } from './resources.ts';
-import { count, openNodes, placeOf, type Snapshot, waitingPods, withSlot } from './snapshot.ts';
+import { packAll } from './pack.ts';
+import type { Resources } from './resources.ts';
+import { count, openNodes, placeOf, type Snapshot, waitingPods } from './snapshot.ts';
 import { byText, plural } from './text.ts';
 import { transition } from './transition.ts';
 
@@ -20,7 +21,8 @@ export function scaleUp(snapshot: Snapshot, now: number): ScaleUp {
   const waiting = waitingPods(snapshot.cluster).sort(largestFirst);
   const coming = snapshot.machines.filter((machine) => capacityOf(machine) === 'coming').map(placeOf);
   // Room that is there or on its way is used first: nothing is powered on for it.
-  let rest = packAll(waiting, [...openNodes(snapshot.cluster), ...coming]);
+  const needy = packAll(waiting, [...openNodes(snapshot.cluster), ...coming]);
+  let rest = needy;
 
   const rejected = new Map<string, string>();
   const eligible: Machine[] = [];
@@ -68,9 +70,7 @@ export function scaleUp(snapshot: Snapshot, now: number): ScaleUp {
       machine.spec.name,
       closed(machine) && rest.length > 0
         ? `pool ${machine.spec.pool} is at its maxNodes`
-        : rest[0]
-          ? (misfit(rest[0], placeOf(machine)) ?? 'not needed')
-          : 'not needed',
+        : whyNoHelp(machine, needy),
     );
   const byName = new Map(snapshot.machines.map((machine) => [machine.spec.name, machine]));
   return {
@@ -116,6 +116,12 @@ function roomInPools({ pools, machines }: Snapshot): Map<string, number> {
   );
 }
 
+function whyNoHelp(machine: Machine, pods: readonly Pod[]): string {
+  const place = placeOf(machine);
+  const [first] = pods;
+  return first && pods.every((pod) => misfit(pod, place)) ? (misfit(first, place) ?? '') : 'not needed';
+}
+
 function mostPods(
   machines: readonly Machine[],
   pods: readonly Pod[],
@@ -126,18 +132,6 @@ function mostPods(
     if (left.length < (best?.left.length ?? pods.length)) best = { machine, left };
   }
   return best;
-}
-
-/** First fit. Returns the pods that found no place. */
-function packAll(pods: readonly Pod[], places: readonly Place[]): Pod[] {
-  const open = places.map((place) => ({ ...place }));
-  return pods.filter((pod) => {
-    const wanted = { ...pod, requests: withSlot(pod) };
-    const place = open.find((candidate) => misfit(wanted, candidate) === undefined);
-    if (!place) return true;
-    place.free = subtract(place.free, wanted.requests);
-    return false;
-  });
 }
 
 function whyUnmet(pod: Pod, { machines }: Snapshot, rejected: ReadonlyMap<string, string>): string {

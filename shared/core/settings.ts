@@ -52,5 +52,7 @@ export interface Settings {
   /** Machine or node names, or labels as key or key=value, that are never powered off. */
   readonly protect: readonly string[];
   readonly dryRun: boolean;
+  /** A machine that is used less than this (0 to 1, of cpu or memory, whichever is more) may be emptied. */
+  readonly scaleDownThreshold: number;
   readonly timings: Timings;
 }

@@ -15,13 +15,25 @@ const TimingsInput = z
       ) as unknown as Timings,
   );
 
+const Percent = z
+  .string()
+  .regex(/^\d{1,3}%$/, 'write a percentage such as 30%')
+  .transform((text) => Number(text.slice(0, -1)) / 100)
+  .pipe(z.number().max(1, 'write at most 100%'));
+
 /** What is set for all pools together, as people write it. */
 export const Settings = z
   .strictObject({
     protect: z.array(z.string().min(1)).default(['control-plane']),
     dryRun: z.boolean().default(false),
+    thresholds: z.strictObject({ scaleDown: Percent.prefault('30%') }).prefault({}),
     timings: TimingsInput,
   })
-  .transform((settings): CoreSettings => settings);
+  .transform(
+    ({ thresholds, ...settings }): CoreSettings => ({
+      ...settings,
+      scaleDownThreshold: thresholds.scaleDown,
+    }),
+  );
 
 export type SettingsInput = z.input<typeof Settings>;

@@ -24,7 +24,8 @@ const scenes: readonly Scene[] = [
   { afterMs: 500, workload: 'web', replicas: 3, caption: 'morning: somebody scales web to 3 replicas' },
   { afterMs: 7_000, workload: 'train', replicas: 1, caption: 'noon: a training run asks for a GPU' },
   { afterMs: 7_000, workload: 'train', replicas: 0, caption: 'afternoon: the training run has ended' },
-  { afterMs: 3_000, workload: 'web', replicas: 6, caption: 'rush hour: web is scaled to 6' },
+  { afterMs: 8_000, workload: 'web', replicas: 6, caption: 'rush hour: web is scaled to 6' },
+  { afterMs: 10_000, workload: 'web', replicas: 2, caption: 'evening: web is scaled to 2' },
   { afterMs: 12_000, workload: 'web', replicas: 0, caption: 'night: nobody needs web' },
   { afterMs: 15_000, workload: 'web', replicas: 0, caption: 'a new day begins' },
 ];

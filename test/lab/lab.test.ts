@@ -72,7 +72,7 @@ async function until(what: string, holds: () => Promise<boolean>): Promise<void>
 test('starts with a control-plane node and the machines that are on', async () => {
   expect(await readyNodes()).toEqual(['control-1', 'mini-1']);
   const controlPlane = (await nodes()).find(({ metadata }) => metadata.name === 'control-1');
-  expect(controlPlane?.metadata.labels).toHaveProperty('node-role.kubernetes.io/control-plane');
+  expect(controlPlane?.metadata.labels).toMatchObject({ 'node-role.kubernetes.io/control-plane': '' });
   expect(controlPlane?.spec.taints).toMatchObject([
     { key: 'node-role.kubernetes.io/control-plane', effect: 'NoSchedule' },
   ]);

@@ -32,7 +32,7 @@ const outcome = (call: Promise<unknown>): Promise<string> =>
   call.then(
     () => 'ok',
     (error) => {
-      if (error instanceof StoreError) { console.error(error.message); return error.code; }
+      if (error instanceof StoreError) return error.code;
       throw error;
     },
   );
@@ -72,7 +72,7 @@ describeWith(['etcd'], 'fault 6: a stale lease holder', () => {
     const lease = await waitFor('the takeover', () => store.acquire('machine', 2000, 'parent'));
     child.stdin.write('now\n');
     child.kill('SIGCONT');
-    expect(JSON.parse((await lines.next()).value)).toEqual({ remaining: 0, lost: true, committed: false });
+    expect(JSON.parse((await lines.next()).value ?? '')).toEqual({ remaining: 0, lost: true, committed: false });
     expect(await store.get('/result')).toBeUndefined();
     const result = await store.commit([lease.fence], [{ put: '/result', value: 'mine' }]);
     expect(result.committed).toBe(true);
@@ -231,14 +231,11 @@ describeWith(['etcd'], 'fault 9: etcd minority partition', () => {
     await put(store, '/a');
     const frozen = etcd.members.find((member) => member !== leader);
     frozen?.stop();
-    // Whoever runs into it first has to wait for the deadline; from then on nobody does.
-    await waitFor('it was noticed', async () => (await outcome(put(store, '/b'))) !== 'ok' || undefined, {
-      everyMs: 1,
-    });
+    // Whoever runs into it first waits for the deadline and may not know the outcome; the others do not.
     const outcomes: string[] = [];
-    for (let round = 0; round < 20; round++) outcomes.push(await outcome(put(store, '/b')));
+    for (let round = 0; round < 50; round++) outcomes.push(await outcome(put(store, '/b')));
     frozen?.cont();
-    expect(outcomes).toEqual(Array(20).fill('ok'));
+    expect(outcomes.filter((one) => one === 'ok').length).toBeGreaterThanOrEqual(49);
   });
 });
 
@@ -341,11 +338,12 @@ describeWith(['etcd'], 'fault 11: etcd quota full', () => {
 
     await store.commit([], [{ delete: '/big' }]);
     await etcd.compact();
-    for (const [path, body] of [
-      ['maintenance/defragment', {}],
-      ['maintenance/alarm', { action: 'DEACTIVATE', alarm: 'NOSPACE' }],
-    ] as const)
-      expect((await etcdCall(endpoint, path, body)).status).toBe(200);
-    expect(await outcome(put(store, '/small'))).toBe('ok');
+    expect((await etcdCall(endpoint, 'maintenance/defragment')).status).toBe(200);
+    // etcd learns its new size a moment later, and until then raises the alarm again.
+    await waitFor('etcd takes writes', async () => {
+      await etcdCall(endpoint, 'maintenance/alarm', { action: 'DEACTIVATE', alarm: 'NOSPACE' });
+      return (await outcome(put(store, '/small'))) === 'ok' || undefined;
+    });
+    expect((await store.get('/small'))?.value).toBe('x');
   });
 });

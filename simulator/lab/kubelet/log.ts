@@ -1,2 +1,2 @@
 /** Static text plus fields. */
-export type Log = (message: string, fields: Record<string, unknown>) => void;
+export type Log = (message: string, fields: object) => void;

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-export type CertificateFiles = { readonly cert: string; readonly key: string };
+type CertificateFiles = { readonly cert: string; readonly key: string };
 
 export type CertificateAuthority = {
   /** The CA certificate, PEM. */

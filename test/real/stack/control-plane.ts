@@ -21,7 +21,10 @@ export type ControlPlane = {
   readonly apiServer: Program;
   readonly scheduler: Program;
   readonly controllerManager: Program;
-  /** Plays the kubelets: while it is stopped, nodes go NotReady. */
+  /**
+   * Plays the kubelets. Nodes go Unknown some 20 s after `stop` and are back at once after `cont`; after a kill
+   * and restart they come back only when the leases that the dead one held run out (up to 40 s).
+   */
   readonly kwok: Program;
   readonly logs: string;
   /** As any user, with what RBAC gives to it and its groups. */

@@ -12,7 +12,7 @@ export async function withLock<T>(file: string, onWait: () => void, work: () => 
   const database = new DatabaseSync(file);
   try {
     for (let round = 0; !take(database); round++) {
-      if (round % 100 === 0) onWait();
+      if (round % 300 === 0) onWait();
       await sleep(100);
     }
     return await work();

@@ -8,7 +8,7 @@ const span = 10_000;
 const given = new Set<number>();
 
 /** A port that is free on 127.0.0.1 and was not given out before in this process. */
-export async function freePort(): Promise<number> {
+async function freePort(): Promise<number> {
   for (let tries = 0; tries < 100; tries++) {
     const port = lowest + Math.floor(Math.random() * span);
     if (given.has(port) || !(await isFree(port))) continue;

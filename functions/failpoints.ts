@@ -1,0 +1,26 @@
+/** Places where a crash matters most. The kill tests walk through all of them. */
+export const failpoints = [
+  'evaluate-before-intent',
+  'evaluate-after-intent-on',
+  'power-before-record-on',
+  'power-before-command-on',
+  'power-after-command-on',
+  'power-before-result-on',
+  'power-after-result-on',
+  'join-before-node',
+  'join-after-node',
+  'join-after-result',
+  'evaluate-after-intent-off',
+  'drain-before-cordon',
+  'drain-after-cordon',
+  'drain-after-eviction',
+  'drain-before-result',
+  'drain-after-result',
+  'power-before-record-soft-off',
+  'power-before-command-soft-off',
+  'power-after-command-soft-off',
+  'power-before-result-off',
+  'power-after-result-off',
+] as const;
+
+export type FailpointName = (typeof failpoints)[number];

@@ -1,0 +1,79 @@
+import type { KubeConfig } from '@kubernetes/client-node';
+import {
+  type Call,
+  type ClusterHarness,
+  freshNamespace,
+  type OpenWatch,
+  openWatch,
+  send,
+} from './cluster-client.ts';
+import { customResourceTests } from './cluster-custom.ts';
+import { errorTests } from './cluster-errors.ts';
+import { evictionTests } from './cluster-evictions.ts';
+import { objectTests } from './cluster-objects.ts';
+import { patchTests } from './cluster-patches.ts';
+import { schedulingTests } from './cluster-scheduling.ts';
+import { expiryTests, watchTests } from './cluster-watches.ts';
+import { workloadTests } from './cluster-workloads.ts';
+
+export type { ClusterHarness } from './cluster-client.ts';
+
+/** What each group of tests is given; usable from within tests only. */
+export interface Subject {
+  readonly harness: ClusterHarness;
+  readonly kubeConfig: KubeConfig;
+  /** This test's own namespace. */
+  readonly namespace: string;
+  send(method: string, path: string, call?: Call): ReturnType<typeof send>;
+  watch(path: string, query?: Record<string, string | number | boolean>): Promise<OpenWatch>;
+}
+
+/** How a Kubernetes API with its scheduler and controllers behaves, asked from outside. */
+export function clusterContract(name: string, start: () => Promise<ClusterHarness>): void {
+  describe(`${name} behaves like Kubernetes:`, () => {
+    let harness: ClusterHarness;
+    let namespace = '';
+    const watches: OpenWatch[] = [];
+
+    beforeAll(async () => {
+      harness = await start();
+    }, 600_000);
+    beforeEach(async () => {
+      namespace = await freshNamespace(harness.kubeConfig);
+    });
+    afterEach(async () => {
+      for (const watch of watches.splice(0)) watch.stop();
+      await send(harness.kubeConfig, 'DELETE', `/api/v1/namespaces/${namespace}`);
+    });
+    afterAll(() => harness.close());
+
+    const subject: Subject = {
+      get harness() {
+        return harness;
+      },
+      get kubeConfig() {
+        return harness.kubeConfig;
+      },
+      get namespace() {
+        return namespace;
+      },
+      send: (method, path, call) => send(harness.kubeConfig, method, path, call),
+      watch: async (path, query) => {
+        const watch = await openWatch(harness.kubeConfig, path, query);
+        watches.push(watch);
+        return watch;
+      },
+    };
+
+    objectTests(subject);
+    errorTests(subject);
+    patchTests(subject);
+    watchTests(subject);
+    customResourceTests(subject);
+    schedulingTests(subject);
+    workloadTests(subject);
+    evictionTests(subject);
+    // Last: expiry may restart the server.
+    expiryTests(subject);
+  });
+}
