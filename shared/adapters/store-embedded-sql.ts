@@ -7,10 +7,8 @@ const endOf = (prefix: string): string => `${prefix}\u{10ffff}`;
 /** The statements of the embedded store, prepared once, in terms of the port. */
 export function prepare(database: DatabaseSync) {
   const get = database.prepare('SELECT key, value, revision, created FROM entries WHERE key = ?');
-  // One statement, hence one snapshot, also when another process writes.
-  const list = database.prepare(
-    `SELECT at.revision AS at, key, value, entries.revision, created FROM counter AS at
-     LEFT JOIN entries ON key >= ? AND key < ? ORDER BY key`,
+  const range = database.prepare(
+    'SELECT key, value, revision, created FROM entries WHERE key >= ? AND key < ? ORDER BY key',
   );
   const put = database.prepare(
     `INSERT INTO entries (key, value, revision, created) VALUES (?1, ?2, ?3, ?3)
@@ -23,28 +21,27 @@ export function prepare(database: DatabaseSync) {
     const statement = database.prepare(sql);
     return () => void statement.run();
   };
+  const beginRead = command('BEGIN');
+  const commit = command('COMMIT');
+  const currentRevision = () => (revision.get() as { revision: number }).revision;
   return {
+    commit,
     begin: command('BEGIN IMMEDIATE'),
-    commit: command('COMMIT'),
     rollBack: command('ROLLBACK'),
+    revision: currentRevision,
     get: (key: string) => get.get(key) as Entry | undefined,
+    /** In a transaction, for a reader beside the process that writes. */
     list(prefix: string) {
-      const rows = list.all(prefix, endOf(prefix)) as (
-        | (Entry & { at: number })
-        | { at: number; key: null }
-      )[];
-      return {
-        revision: rows[0]?.at ?? 0,
-        entries: rows.flatMap((row): Entry[] => {
-          if (row.key === null) return [];
-          const { at: _, ...entry } = row;
-          return [entry];
-        }),
-      };
+      beginRead();
+      try {
+        const entries = range.all(prefix, endOf(prefix)) as unknown as Entry[];
+        return { revision: currentRevision(), entries };
+      } finally {
+        commit();
+      }
     },
     put: (key: string, value: string, at: number) => (put.get(key, value, at) as { created: number }).created,
     remove: (key: string) => remove.run(key).changes === 1,
     count: (at: number) => void count.run(at),
-    revision: () => (revision.get() as { revision: number }).revision,
   };
 }

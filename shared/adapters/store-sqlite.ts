@@ -16,6 +16,7 @@ export interface OpenDatabase {
 }
 
 const formatVersion = 1;
+const busyMs = 2000;
 const schema = `
   CREATE TABLE IF NOT EXISTS entries (
     key TEXT PRIMARY KEY, value TEXT NOT NULL, revision INTEGER NOT NULL, created INTEGER NOT NULL
@@ -74,30 +75,38 @@ export function openFile(path: string, { readOnly = false, durable = true }: Sql
 
 function openReader(file: string): OpenDatabase {
   // A writer never makes readers wait in WAL mode; the time-out is for the moment when it opens or closes.
-  const database = new DatabaseSync(file, { readOnly: true, timeout: 2000 });
-  checkFormat(database, file, [formatVersion]);
-  return { database, close: () => database.close() };
+  const database = new DatabaseSync(file, { readOnly: true, timeout: busyMs });
+  return orClose(database, () => {
+    checkFormat(database, file, [formatVersion]);
+    return { database, close: () => database.close() };
+  });
 }
 
 function openWriter(file: string, durable: boolean): OpenDatabase {
   mkdirSync(dirname(file), { recursive: true });
   const lock = takeLock(file);
+  return orClose(lock, () => {
+    const database = new DatabaseSync(file, { timeout: busyMs });
+    return orClose(database, () => {
+      checkFormat(database, file, [0, formatVersion]);
+      const synchronous = durable ? 'FULL' : 'NORMAL';
+      database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${synchronous}; ${schema}`);
+      return {
+        database,
+        close() {
+          database.close();
+          lock.close();
+        },
+      };
+    });
+  });
+}
+
+function orClose<T>(database: DatabaseSync, open: () => T): T {
   try {
-    // A reader that closes may hold the database for a moment to fold the log back into it.
-    const database = new DatabaseSync(file, { timeout: 2000 });
-    checkFormat(database, file, [0, formatVersion]);
-    database.exec(
-      `PRAGMA journal_mode = WAL; PRAGMA synchronous = ${durable ? 'FULL' : 'NORMAL'}; ${schema}`,
-    );
-    return {
-      database,
-      close() {
-        database.close();
-        lock.close();
-      },
-    };
+    return open();
   } catch (error) {
-    lock.close();
+    database.close();
     throw error;
   }
 }
@@ -108,24 +117,24 @@ function openWriter(file: string, durable: boolean): OpenDatabase {
  */
 function takeLock(file: string): DatabaseSync {
   const lock = new DatabaseSync(`${file}.lock`, { timeout: 0 });
-  try {
-    lock.exec('BEGIN EXCLUSIVE');
-    return lock;
-  } catch (error) {
-    lock.close();
-    if (sqliteCode(error) !== sqlite.busy) throw error;
-    throw new StoreError(
-      'refused',
-      `${file} is in use by another bamel process; stop it, or use BAMEL_STORE=etcd://host:2379 for more than one`,
-      { cause: error },
-    );
-  }
+  return orClose(lock, () => {
+    try {
+      lock.exec('BEGIN EXCLUSIVE');
+      return lock;
+    } catch (error) {
+      if (sqliteCode(error) !== sqlite.busy) throw error;
+      throw new StoreError(
+        'refused',
+        `${file} is in use by another bamel process; stop it, or use BAMEL_STORE=etcd://host:2379 for more than one`,
+        { cause: error },
+      );
+    }
+  });
 }
 
 function checkFormat(database: DatabaseSync, file: string, known: readonly number[]): void {
   const { user_version: found } = database.prepare('PRAGMA user_version').get() as { user_version: number };
   if (known.includes(found)) return;
-  database.close();
   throw new StoreError(
     'refused',
     found > formatVersion

@@ -38,9 +38,15 @@ export function fromQuantities(
   for (const [name, quantity] of Object.entries(quantities ?? {})) {
     if (quantity === undefined) continue;
     const amount = parseQuantity(quantity) ?? 0;
-    result[name] = Math.ceil(name === 'cpu' ? amount * 1000 : amount);
+    result[name] = roundUp(name === 'cpu' ? amount * 1000 : amount);
   }
   return result;
+}
+
+/** 0.009 × 1000 is 9.000000000000002 to a computer: that is no more than 9. */
+function roundUp(amount: number): number {
+  const nearest = Math.round(amount);
+  return Math.abs(amount - nearest) < 1e-9 ? nearest : Math.ceil(amount);
 }
 
 export function add(a: Resources, b: Resources): Resources {

@@ -93,7 +93,8 @@ function effect(
           }
         : { retryAt: undefined };
     case 'found-on':
-      return { retryAt: undefined, bootTime: undefined };
+      // Whatever was drained once, it has been off since.
+      return { retryAt: undefined, bootTime: undefined, drain: undefined };
     case 'drained':
     case 'maintenance-began':
     case 'maintenance-ended':

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Answer, HttpError } from './http-answer.ts';
 
-export interface RouteContext {
+interface RouteContext {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   /** Aborts when the server is told to stop. */

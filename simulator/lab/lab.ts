@@ -42,16 +42,19 @@ export interface Lab {
 
 export type InventoryEntry = ReturnType<typeof inventoryEntry>;
 
-const heartbeatMs = 10_000;
-/** In real time: more often, heartbeats would be most of what a large lab does. */
-const shortestHeartbeatMs = 1000;
 const missedHeartbeats = 4;
+
+/** Lab time between a node's heartbeats: as a kubelet has it, unless that were most of what the lab does. */
+function heartbeatInterval(machines: number, speed: number): number {
+  const shortestMs = Math.max(1000, machines * 5);
+  return Math.max(10_000, shortestMs * speed);
+}
 
 /** Machines with BMCs, their kubelets, and a Kubernetes API they join: a data centre in one process. */
 export async function startLab(options: LabOptions): Promise<Lab> {
   const { speed = 1, log = () => {} } = options;
   const clock = realClock(speed);
-  const interval = Math.max(heartbeatMs, shortestHeartbeatMs * speed);
+  const heartbeatMs = heartbeatInterval(options.machines.length, speed);
   const stops: (() => unknown)[] = [];
   const stop = async () => {
     for (const end of stops.splice(0).reverse()) await end();
@@ -61,7 +64,7 @@ export async function startLab(options: LabOptions): Promise<Lab> {
     if (kubeconfig === undefined) {
       const api = await startApi({ port: options.port ?? 0, clock, log });
       stops.push(() => api.close());
-      const controllers = startControllers(api, { nodeGraceMs: interval * missedHeartbeats, log });
+      const controllers = startControllers(api, { nodeGraceMs: heartbeatMs * missedHeartbeats, log });
       stops.push(() => controllers.stop());
       kubeconfig = api.kubeconfig();
     }
@@ -69,7 +72,7 @@ export async function startLab(options: LabOptions): Promise<Lab> {
     const kubelets = startKubelets(access, {
       clock,
       log,
-      heartbeatMs: interval,
+      heartbeatMs,
       registrar: options.registrar ?? 'kubelet',
       gracefulShutdown: options.gracefulShutdown ?? false,
     });

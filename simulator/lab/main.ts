@@ -70,8 +70,9 @@ const kubeconfig = join(folder, 'kubeconfig');
 await writeFile(kubeconfig, lab.kubeconfig, { mode: 0o600 });
 
 const inventory = lab.inventory();
-const [first] = inventory;
-const login = first ? `${first.credentials.user}:${first.credentials.password}` : '';
+// The last one is off at the start, unless all are on.
+const example = inventory.at(-1);
+const login = example ? `${example.credentials.user}:${example.credentials.password}` : '';
 process.stdout.write(
   flags.json
     ? `${JSON.stringify({ kubeconfig, control: lab.control, bmcs: inventory })}\n`
@@ -86,11 +87,11 @@ Look around:
   kubectl --kubeconfig ${kubeconfig} get nodes
   curl -s ${lab.control}/lab/machines
 Power a machine on through its BMC, then press its button:
-  curl -s -u ${login} ${first?.mgmtAddress}/redfish/v1/Systems/1/Actions/ComputerSystem.Reset -d '{"ResetType":"On"}'
-  curl -s ${lab.control}/lab/machines/${first?.name}/button --json '{"press":"off"}'
+  curl -s -u ${login} ${example?.mgmtAddress}/redfish/v1/Systems/1/Actions/ComputerSystem.Reset -d '{"ResetType":"On"}'
+  curl -s ${lab.control}/lab/machines/${example?.name}/button --json '{"press":"off"}'
 Break it and mend it (GET ${lab.control}/lab/faults lists what can go wrong):
-  curl -s ${lab.control}/lab/machines/${first?.name}/faults --json '{"fault":"never-boots"}'
-  curl -s -X DELETE ${lab.control}/lab/machines/${first?.name}/faults
+  curl -s ${lab.control}/lab/machines/${example?.name}/faults --json '{"fault":"never-boots"}'
+  curl -s -X DELETE ${lab.control}/lab/machines/${example?.name}/faults
 
 Ctrl-C ends it.
 `,

@@ -15,8 +15,12 @@ export interface ClusterHarness {
 }
 
 /** Polls until `read` gives something; what it throws on the way counts as "not yet". */
-export async function until<T>(what: string, read: () => Promise<T | undefined | false>): Promise<T> {
-  const deadline = Date.now() + 150_000;
+export async function until<T>(
+  what: string,
+  read: () => Promise<T | undefined | false>,
+  seconds = 25,
+): Promise<T> {
+  const deadline = Date.now() + seconds * 1000;
   let last: unknown;
   while (Date.now() < deadline) {
     try {
@@ -30,12 +34,46 @@ export async function until<T>(what: string, read: () => Promise<T | undefined |
   throw new Error(`waited in vain until ${what}`, { cause: last });
 }
 
+/** The fields the tests look at. What an answer really has, they assert. */
+export interface Body {
+  kind: string;
+  reason: string;
+  message: string;
+  code: number;
+  details: { causes: { field: string; reason: string; message: string }[]; retryAfterSeconds?: number };
+  metadata: {
+    name: string;
+    uid: string;
+    resourceVersion: string;
+    generation: number;
+    creationTimestamp: string;
+    deletionTimestamp?: string;
+    deletionGracePeriodSeconds?: number;
+    labels: Record<string, string>;
+    finalizers: string[];
+    continue: string;
+  };
+  data: Record<string, string>;
+  spec: {
+    priority: number;
+    nodeName?: string;
+    taints: object[];
+    template: { spec: { containers: { env: object[] }[]; tolerations: object[] } };
+  };
+  status: {
+    phase: string;
+    collisionCount?: number;
+    conditions: { type: string; status: string; reason?: string }[];
+  };
+  items: Body[];
+  groups: { name: string }[];
+  resources: { name: string }[];
+}
+
 export interface Answer {
   code: number;
   headers: Record<string, string | string[] | undefined>;
-  /** As sent by the server: every test looks at its own part. */
-  // biome-ignore lint/suspicious/noExplicitAny: the tests assert on what they read
-  body: any;
+  body: Body;
 }
 
 export interface Call {
@@ -55,7 +93,10 @@ export async function send(
   const text = typeof call.body === 'string' ? call.body : JSON.stringify(call.body);
   const options: RequestOptions = {
     method,
-    headers: text === undefined ? {} : { 'content-type': call.type ?? 'application/json' },
+    headers:
+      text === undefined
+        ? {}
+        : { 'content-type': call.type ?? 'application/json', 'content-length': Buffer.byteLength(text) },
   };
   await kubeConfig.applyToHTTPSOptions(options);
   const start = url.protocol === 'http:' ? httpRequest : httpsRequest;
@@ -78,8 +119,7 @@ export async function send(
 
 export interface Seen {
   type: string;
-  // biome-ignore lint/suspicious/noExplicitAny: the tests assert on what they read
-  object: any;
+  object: Body;
 }
 
 /** An open watch: what it has said so far. */

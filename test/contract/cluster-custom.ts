@@ -50,9 +50,7 @@ export function customResourceTests(subject: Subject): void {
     expect(created.code).toBe(201);
     await until('it is established', async () => {
       const { body } = await subject.send('GET', path);
-      return body.status.conditions.some(
-        ({ type, status }: { type: string; status: string }) => type === 'Established' && status === 'True',
-      );
+      return body.status.conditions.some(({ type, status }) => type === 'Established' && status === 'True');
     });
     const objects = `/apis/${group}/v1alpha1/namespaces/${subject.namespace}/racks`;
     await until('its objects are served', async () => (await subject.send('GET', objects)).code === 200);
@@ -84,7 +82,7 @@ export function customResourceTests(subject: Subject): void {
     const several = await subject.send('POST', objects, {
       body: { ...head, metadata: { name: 'r3' }, spec: { mode: 'idle' } },
     });
-    const fields = several.body.details.causes.map(({ field }: { field: string }) => field);
+    const fields = several.body.details.causes.map(({ field }) => field);
     expect(fields.toSorted()).toEqual(['spec.mode', 'spec.size']);
 
     const custom = subject.kubeConfig.makeApiClient(CustomObjectsApi);

@@ -115,7 +115,7 @@ export function objectTests(subject: Subject): void {
       await make(name ?? '', { metadata: { name, labels: { team } } });
     await subject.send('DELETE', `${maps()}?labelSelector=team%3Dred`);
     const { body } = await subject.send('GET', `${maps()}?labelSelector=team`);
-    expect(body.items.map((item: { metadata: { name: string } }) => item.metadata.name)).toEqual(['three']);
+    expect(body.items.map((item) => item.metadata.name)).toEqual(['three']);
   });
 
   test('label selectors: equal, unequal, in, notin, exists, absent', async () => {
@@ -147,7 +147,7 @@ export function objectTests(subject: Subject): void {
     });
     const names = async (selector: string) => {
       const { body } = await subject.send('GET', `${pods}?fieldSelector=${encodeURIComponent(selector)}`);
-      return body.items.map((item: { metadata: { name: string } }) => item.metadata.name);
+      return body.items.map((item) => item.metadata.name);
     };
     expect(await names('spec.nodeName=,status.phase=Pending')).toEqual(['p']);
     expect(await names('status.phase!=Pending')).toEqual([]);
@@ -245,10 +245,11 @@ export function objectTests(subject: Subject): void {
     await apps.createNamespacedDeployment({ namespace, body });
     const scale = await apps.readNamespacedDeploymentScale({ namespace, name: 'scaled' });
     expect(scale).toMatchObject({ kind: 'Scale', spec: {}, status: { selector: 'app=scaled' } });
-    await apps.replaceNamespacedDeploymentScale({
-      namespace,
-      name: 'scaled',
-      body: { ...scale, spec: { replicas: 4 } },
+    // Its controller writes to it too: whoever meets a conflict reads again.
+    await until('it is scaled', async () => {
+      const current = await apps.readNamespacedDeploymentScale({ namespace, name: 'scaled' });
+      const body = { ...current, spec: { replicas: 4 } };
+      return apps.replaceNamespacedDeploymentScale({ namespace, name: 'scaled', body });
     });
     const scaled = await apps.readNamespacedDeployment({ namespace, name: 'scaled' });
     expect(scaled.spec?.replicas).toBe(4);
@@ -340,7 +341,7 @@ export function objectTests(subject: Subject): void {
     const { body: version } = await subject.send('GET', '/version');
     expect(version).toMatchObject({ major: '1', gitVersion: expect.stringMatching(/^v1\./) });
     const { body: groups } = await subject.send('GET', '/apis');
-    const names = groups.groups.map(({ name }: { name: string }) => name);
+    const names = groups.groups.map(({ name }) => name);
     expect(names).toEqual(
       expect.arrayContaining(['apps', 'batch', 'policy', 'coordination.k8s.io', 'storage.k8s.io']),
     );

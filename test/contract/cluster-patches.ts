@@ -102,7 +102,7 @@ export function patchTests(subject: Subject): void {
       { name: 'a', image: 'a:2', env: [{ name: 'X', value: '2' }] },
       { name: 'b', image: 'b:1' },
     ]);
-    expect(spec.containers[0].env).toHaveLength(1);
+    expect(spec.containers[0]?.env).toHaveLength(1);
     expect(spec.tolerations).toEqual([{ key: 'new', operator: 'Exists' }]);
     const removed = await change({ containers: [{ name: 'b', $patch: 'delete' }] });
     expect(removed.body.spec.template.spec.containers).toMatchObject([{ name: 'a' }]);
@@ -124,7 +124,7 @@ export function patchTests(subject: Subject): void {
         },
         type: strategicPatch,
       });
-      const types = status.body.status.conditions.map(({ type }: { type: string }) => type);
+      const types = status.body.status.conditions.map(({ type }) => type);
       expect(types).toEqual(expect.arrayContaining(['Ready', 'Contract']));
     } finally {
       await subject.harness.removeNode(name);

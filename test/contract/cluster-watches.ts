@@ -90,7 +90,7 @@ export function watchTests(subject: Subject): void {
     expect(watch.seen.filter(({ type }) => type === 'ERROR')).toEqual([]);
   });
 
-  test('a deleted pod that nobody runs is gone at once; its watch says so once', async () => {
+  test('a deleted pod that nobody runs is marked and gone at once; its watch says both', async () => {
     const pods = `/api/v1/namespaces/${subject.namespace}/pods`;
     const { body } = await subject.send('GET', pods);
     const watch = await subject.watch(pods, { resourceVersion: body.metadata.resourceVersion });
@@ -98,7 +98,8 @@ export function watchTests(subject: Subject): void {
     await subject.send('POST', pods, { body: { metadata: { name: 'waiting' }, spec } });
     const deleted = await subject.send('DELETE', `${pods}/waiting`);
     expect(deleted).toMatchObject({ code: 200, body: { kind: 'Pod', metadata: { name: 'waiting' } } });
-    await told(watch, ['ADDED waiting', 'DELETED waiting']);
+    await told(watch, ['ADDED waiting', 'MODIFIED waiting', 'DELETED waiting']);
+    expect(watch.seen[1]?.object.metadata.deletionTimestamp).toBeDefined();
   });
 }
 

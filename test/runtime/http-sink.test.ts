@@ -1,8 +1,14 @@
 import { once } from 'node:events';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
+import { createServer as createTlsServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Clock } from '../../shared/ports.ts';
 import { createHttpSink, type HttpSinkOptions } from '../../shared/runtime/http-sink.ts';
+import { makeAuthority } from '../real/stack/certificates.ts';
+import { describeWith } from '../support/programs.ts';
 import { recorder, serving } from './harness.ts';
 
 const event = { type: 'dev.bamel.test.asked', subject: 'tower-1', data: { machine: 'tower-1' } };
@@ -137,4 +143,43 @@ test('nobody there is an error that says so', async () => {
   const error = await sink.emit(event).catch((reason: Error) => reason);
   expect(error).toMatchObject({ message: expect.stringContaining('ECONNREFUSED') });
   expect(String(error)).not.toContain('hunter2');
+});
+
+describeWith(['openssl'], 'over TLS', () => {
+  let folder: string;
+  let server: Server;
+  let url: string;
+  let caCerts: string;
+  const clock = { now: () => 0, sleep: async () => undefined };
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'bamel-sink-'));
+    const authority = makeAuthority(folder);
+    const { cert, key } = authority.issueServer('broker');
+    caCerts = await readFile(authority.cert, 'utf8');
+    const identity = { cert: await readFile(cert), key: await readFile(key) };
+    server = createTlsServer(identity, (_request, response) => response.writeHead(202).end());
+    const listening = once(server, 'listening');
+    server.listen(0, '127.0.0.1');
+    await listening;
+    url = `https://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  });
+
+  afterAll(async () => {
+    server.close();
+    server.closeAllConnections();
+    await rm(folder, { recursive: true });
+  });
+
+  test('the certificates from K_CA_CERTS are trusted', async () => {
+    const sink = createHttpSink({ url, source: '/bamel', clock, caCerts });
+    await expect(sink.emit(event)).resolves.toBeUndefined();
+    await sink.close();
+  });
+
+  test('nobody else is', async () => {
+    const sink = createHttpSink({ url, source: '/bamel', clock });
+    await expect(sink.emit(event)).rejects.toThrow(/was not taken by https:.*certificate/);
+    await sink.close();
+  });
 });

@@ -247,12 +247,8 @@ describe('CloudEvents', () => {
       {},
       'dryrun: unknown field. Did you mean dryRun?',
     ],
-    [
-      'data that is no JSON',
-      structured({ data_base64: 'AAAA', data: 'x' }),
-      {},
-      'expected object, received string',
-    ],
+    ['data that is no JSON', structured({ data_base64: 'AAAA' }), {}, 'expected object, received string'],
+    ['base64 that is none', structured({ data_base64: '!' }), {}, 'CloudEvent data_base64: '],
   ])('%s → 400, which Knative does not deliver again', async (_name, body, headers, error) => {
     const { calls, served } = recorder();
     await serving([served], {}, async ({ url }) => {

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { openStore } from '../../shared/adapters/store.ts';
 import { leasesPrefix } from '../../shared/adapters/store-checks.ts';
+import { sqliteError } from '../../shared/adapters/store-sqlite.ts';
 
 let folder: string;
 let file: string;
@@ -122,4 +123,25 @@ test.each([
   make();
   await expect(open()).rejects.toThrow(message);
   await expect(open({ readOnly: true })).rejects.toThrow(message);
+});
+
+test('no space left is said to be just that', () => {
+  const database = new DatabaseSync(join(folder, 'small.db'));
+  database.exec('PRAGMA max_page_count = 4; CREATE TABLE t (x)');
+  const fill = () => database.prepare('INSERT INTO t VALUES (?)').run('x'.repeat(100_000));
+  let error: unknown;
+  try {
+    fill();
+  } catch (caught) {
+    error = caught;
+  }
+  database.close();
+  for (const during of ['commit', 'other'] as const)
+    expect(sqliteError(error, 'the store', during)).toMatchObject({
+      code: 'full',
+      message: expect.stringContaining('Nothing is powered on or off'),
+    });
+  const other = new Error('disk I/O error');
+  expect(sqliteError(other, 'the store', 'commit').code).toBe('ambiguous');
+  expect(sqliteError(other, 'the store', 'other').code).toBe('unavailable');
 });

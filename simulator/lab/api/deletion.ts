@@ -12,8 +12,12 @@ export interface DeleteOptions {
 export const foregroundFinalizer = 'foregroundDeletion';
 export const orphanFinalizer = 'orphan';
 
+const isPod = ({ kind, group }: ResourceType) => kind === 'Pod' && group === '';
+const isNamespace = (object: KubeObject): object is Namespace =>
+  object.kind === 'Namespace' && object.apiVersion === 'v1';
+
 function graceOf(type: ResourceType, object: KubeObject, asked: number | undefined): number {
-  if (type.kind !== 'Pod' || type.group) return 0;
+  if (!isPod(type)) return 0;
   const { spec, status } = object as Pod;
   // Nobody is running it: there is nobody to wait for.
   if (!spec.nodeName || status.phase === 'Failed' || status.phase === 'Succeeded') return 0;
@@ -54,27 +58,33 @@ function checkPreconditions(type: ResourceType, { metadata }: KubeObject, option
     );
 }
 
-/** What a delete makes of an object: marked as being deleted, or gone at once. */
+/** How long a pod may still run. A second delete may shorten that, never lengthen it. */
+function graceLeft(type: ResourceType, object: KubeObject, asked: number | undefined): number {
+  const { deletionTimestamp, deletionGracePeriodSeconds: before = 0 } = object.metadata;
+  if (!deletionTimestamp) return graceOf(type, object, asked);
+  return Math.min(before, asked ?? before);
+}
+
+/** What a delete makes of an object: how it is marked as being deleted, and whether it is gone with that. */
 export function deletionOf<T extends KubeObject>(
   type: ResourceType<T>,
   object: T,
   options: DeleteOptions,
   now: number,
-): T | 'now' {
+): { marked: T; gone: boolean } {
   checkPreconditions(type, object, options);
   const finalizers = finalizersFor(type, object, options);
   const before = object.metadata;
-  const asked = graceOf(type, object, options.gracePeriodSeconds);
-  // A second delete may shorten the wait, never lengthen it.
-  const grace = before.deletionTimestamp ? Math.min(asked, before.deletionGracePeriodSeconds ?? 0) : asked;
-  const isNamespace =
-    type.kind === 'Namespace' && Boolean((object as unknown as Namespace).spec.finalizers?.length);
-  if (!finalizers.length && grace === 0 && !isNamespace) return 'now';
+  const grace = graceLeft(type, object, options.gracePeriodSeconds);
+  const held = isNamespace(object) && Boolean(object.spec.finalizers?.length);
+  const gone = !finalizers.length && grace === 0 && !held;
+  // Only pods are marked on their way out when nothing holds them: so the real server does.
+  if (gone && !isPod(type)) return { marked: object, gone };
   const unchanged = before.deletionTimestamp && grace === (before.deletionGracePeriodSeconds ?? 0);
   const at = new Date(Math.floor(now / 1000 + grace) * 1000).toISOString().replace('.000Z', 'Z');
-  return {
+  const marked = {
     ...object,
-    ...(isNamespace ? { status: { phase: 'Terminating' } } : {}),
+    ...(held ? { status: { phase: 'Terminating' } } : {}),
     metadata: {
       ...before,
       finalizers: finalizers.length ? finalizers : undefined,
@@ -83,4 +93,5 @@ export function deletionOf<T extends KubeObject>(
       generation: before.generation && !before.deletionTimestamp ? before.generation + 1 : before.generation,
     },
   };
+  return { marked, gone };
 }

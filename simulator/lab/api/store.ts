@@ -150,10 +150,9 @@ export class Store {
     options: DeleteOptions = {},
   ): { object: T; gone: boolean } {
     const current = this.find(type, namespace, name);
-    const next = deletionOf(type, current, options, this.clock.now());
-    if (next === 'now') return { object: this.#commit(type, 'DELETED', current, current) as T, gone: true };
-    if (sameJson(current, next)) return { object: current, gone: false };
-    return { object: this.#commit(type, 'MODIFIED', next, current) as T, gone: false };
+    const { marked, gone } = deletionOf(type, current, options, this.clock.now());
+    const object = sameJson(current, marked) ? current : this.#commit(type, 'MODIFIED', marked, current);
+    return { object: (gone ? this.#commit(type, 'DELETED', object, object) : object) as T, gone };
   }
 
   /** Writes spec and status of a pod at once: only binding it to a node may. */
@@ -237,10 +236,13 @@ export class Store {
 
 const storageKey = ({ group, plural }: ResourceType) => `${group}/${plural}`;
 
-/** Server-side bookkeeping the lab does not do; a client sending it back changes nothing. */
+/** Without the server-side bookkeeping the lab does not do, and without lists and maps that are empty. */
 function cleaned(metadata: Partial<ObjectMeta>): Partial<ObjectMeta> {
-  const { managedFields: _, selfLink: __, ...rest } = metadata as Record<string, unknown>;
-  return rest;
+  const ignored = (key: string) => key === 'managedFields' || key === 'selfLink';
+  const empty = (value: unknown) => typeof value === 'object' && value !== null && !Object.keys(value).length;
+  return Object.fromEntries(
+    Object.entries(metadata).filter(([key, value]) => !ignored(key) && !empty(value)),
+  );
 }
 
 function heldBySpec({ kind, spec }: KubeObject): boolean {

@@ -1,5 +1,5 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { z } from 'zod';
+import { sameJson } from './json.ts';
 import type {
   Container,
   DisruptionBudgetSpec,
@@ -119,36 +119,37 @@ export function specCauses(type: ResourceType, object: KubeObject | Draft): Caus
 }
 
 /** What of a running pod may still change; everything else was decided when it was made. */
-function fixedPart({ spec }: Pod) {
+function fixedPart({ spec }: Pod, gated: boolean) {
   const { tolerations, activeDeadlineSeconds, terminationGracePeriodSeconds, schedulingGates, ...rest } =
     spec;
   const imageless = ({ image, resources, ...container }: Container) => container;
   return {
     ...rest,
     // Gated pods may still be told where to go.
-    ...(schedulingGates?.length ? { nodeSelector: undefined, affinity: undefined } : {}),
+    ...(gated ? { nodeSelector: undefined, affinity: undefined } : {}),
     containers: rest.containers.map(imageless),
     initContainers: rest.initContainers?.map(imageless),
   };
 }
 
 const fixedRules: Readonly<Record<string, (previous: KubeObject, next: KubeObject) => Cause[]>> = {
-  Pod: (previous, next) =>
-    isDeepStrictEqual(fixedPart(previous as Pod), fixedPart(next as Pod))
-      ? []
-      : [
-          refused(
-            'spec',
-            'pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)',
-          ),
-        ],
+  Pod: (previous, next) => {
+    const gated = Boolean((previous as Pod).spec.schedulingGates?.length);
+    if (sameJson(fixedPart(previous as Pod, gated), fixedPart(next as Pod, gated))) return [];
+    return [
+      refused(
+        'spec',
+        'pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)',
+      ),
+    ];
+  },
   ...Object.fromEntries(
     ['Deployment', 'ReplicaSet', 'DaemonSet', 'StatefulSet', 'Job'].map((kind) => [
       kind,
       (previous: KubeObject, next: KubeObject) => {
         const before = (previous as Workload).spec.selector;
         const after = (next as Workload).spec.selector;
-        return isDeepStrictEqual(before, after) ? [] : [wrong('spec.selector', after, 'field is immutable')];
+        return sameJson(before, after) ? [] : [wrong('spec.selector', after, 'field is immutable')];
       },
     ]),
   ),

@@ -115,8 +115,7 @@ const cordoned: Taint = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSc
 export function mismatch({ spec }: Demand, node: Node): string | undefined {
   if (node.spec.unschedulable && untolerated(spec.tolerations, [cordoned]))
     return 'node(s) were unschedulable';
-  const taint = untolerated(spec.tolerations, node.spec.taints);
-  if (taint) return `node(s) had untolerated taint {${taint.key}: ${taint.value ?? ''}}`;
+  if (untolerated(spec.tolerations, node.spec.taints)) return 'node(s) had untolerated taint(s)';
   if (!matchesNode(spec, node)) return "node(s) didn't match Pod's node affinity/selector";
   return undefined;
 }
@@ -134,6 +133,10 @@ export function shortages({ requests, ports }: Demand, { allocatable, usage }: N
   }
   return short;
 }
+
+/** Would not fit even if the node were empty. */
+export const tooBig = ({ requests }: Demand, { allocatable }: NodeState) =>
+  Object.entries(requests).some(([name, amount]) => amount > 0 && amount > (allocatable[name] ?? 0));
 
 /** 0 empty … 1 full, counting the pod: the mean of cpu and memory. Pods that ask for nothing still count a little. */
 export function fullness({ requests }: Demand, { allocatable, usage }: NodeState): number {

@@ -2,7 +2,7 @@ import type { Pod } from '../api/objects.ts';
 import { nodes, pods } from '../api/resource-types.ts';
 import { bind } from '../api/subresources.ts';
 import { type Context, keyOf, record } from './context.ts';
-import { type Demand, demandOf, fullness, mismatch, type NodeState, shortages } from './node-fit.ts';
+import { type Demand, demandOf, fullness, mismatch, type NodeState, shortages, tooBig } from './node-fit.ts';
 import { NodeStates } from './node-states.ts';
 import { conditionOf, withCondition } from './pod-state.ts';
 
@@ -21,6 +21,7 @@ interface Group {
 
 const component = 'default-scheduler';
 const notHelpful = 'Preemption is not helpful for scheduling';
+const notTheOne = "node(s) didn't satisfy plugin(s) [NodeAffinity]";
 const noVictims = 'No preemption victims found for incoming pod';
 
 /** `2 Insufficient cpu, 1 node(s) were unschedulable` */
@@ -37,14 +38,16 @@ function histogram(reasons: readonly string[]): string {
 function refusal(demand: Demand, states: readonly NodeState[]): string {
   if (!states.length) return 'no nodes available to schedule pods';
   const none = `0/${states.length} nodes are available`;
+  const only = onlyNode(demand);
   const reasons: string[] = [];
   const preemption: string[] = [];
   for (const state of states) {
-    const why = mismatch(demand, state.node);
+    const elsewhere = only !== undefined && only !== state.node.metadata.name;
+    const why = elsewhere ? notTheOne : mismatch(demand, state.node);
     reasons.push(...(why ? [why] : shortages(demand, state)));
-    preemption.push(why ? notHelpful : noVictims);
+    preemption.push(why || tooBig(demand, state) ? notHelpful : noVictims);
   }
-  return `${none}: ${histogram(reasons)}. preemption: ${none}: ${histogram(preemption)}.`;
+  return `${none}: ${histogram(reasons)}. no new claims to deallocate, preemption: ${none}: ${histogram(preemption)}.`;
 }
 
 /** The one node a pod insists on, if any: DaemonSet pods do, and there are as many of them as nodes. */

@@ -12,7 +12,7 @@ export interface ApiAccess {
   key?: string;
 }
 
-export interface KubeAnswer {
+interface KubeAnswer {
   status: number;
   /** Parsed JSON, to be validated by who asked. */
   body: unknown;

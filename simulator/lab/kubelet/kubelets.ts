@@ -54,15 +54,19 @@ const retryAfter = 1000;
 export function startKubelets(access: ApiAccess, options: KubeletOptions = {}): Kubelets {
   const { clock = realClock(), heartbeatMs = 10_000, gracefulShutdown = false, log = () => {} } = options;
   const api = connectKube(access);
+  // Its own connections: a thousand pods that start at once must not hold up the heartbeats.
+  const pulse = connectKube(access);
   const registrar = registrars[options.registrar ?? 'kubelet'];
   const running = new Map<string, Running>();
   const timers = timerGroup(clock);
+  let stopped = false;
   const pods = podRunner(api, clock, log);
 
   const attempt = async (what: string, name: string, action: () => Promise<unknown>, again?: () => void) => {
     try {
       await action();
     } catch (error) {
+      if (stopped) return;
       log(what, { node: name, error: String(error) });
       if (again) timers.after(retryAfter, again);
     }
@@ -71,7 +75,7 @@ export function startKubelets(access: ApiAccess, options: KubeletOptions = {}): 
   const heartbeat = (name: string, { uid }: Running) =>
     uid === undefined
       ? undefined
-      : attempt('heartbeat failed', name, () => renewLease(api, name, uid, clock.now()));
+      : attempt('heartbeat failed', name, () => renewLease(pulse, name, uid, clock.now()));
 
   const join = (kubelet: Running): Promise<void> => {
     const { host } = kubelet;
@@ -130,12 +134,14 @@ export function startKubelets(access: ApiAccess, options: KubeletOptions = {}): 
       return cores ? Math.min(1, pods.cpuInUse(name) / cores) : 0;
     },
     async stop() {
+      stopped = true;
       heartbeats.stop();
       timers.cancelAll();
       pods.stop();
       running.clear();
       await Promise.all([podWatch.stop(), nodeWatch.stop()]);
       api.close();
+      pulse.close();
     },
   };
 }

@@ -37,9 +37,9 @@ export const Pod = z.object({
 export type Pod = z.infer<typeof Pod>;
 
 /** Seconds a pod that ends by itself runs before it succeeds. */
-export const runForAnnotation = 'lab.bamel.dev/run-for';
+const runForAnnotation = 'lab.bamel.dev/run-for';
 /** Milliseconds a pod takes to stop; never longer than its grace period. */
-export const stopTakesAnnotation = 'lab.bamel.dev/stop-takes';
+const stopTakesAnnotation = 'lab.bamel.dev/stop-takes';
 
 const startTakes = 500;
 const defaultRunFor = 2;

@@ -29,6 +29,7 @@ export function podRunner(api: KubeApi, clock: Clock, log: Log): PodRunner {
   const alive = new Map<string, string>();
   const timers = timerGroup(clock);
   let addresses = 0;
+  let stopped = false;
 
   const on = (node: string) => byNode.get(node) ?? new Map<string, Held>();
 
@@ -68,6 +69,7 @@ export function podRunner(api: KubeApi, clock: Clock, log: Log): PodRunner {
         );
       }
     } catch (error) {
+      if (stopped) return;
       held.interrupted = interrupted;
       log('a pod step failed, trying again', { path, step, error: String(error) });
       timers.after(retryAfter, () => {
@@ -114,7 +116,10 @@ export function podRunner(api: KubeApi, clock: Clock, log: Log): PodRunner {
       }
       return cores;
     },
-    stop: () => timers.cancelAll(),
+    stop() {
+      stopped = true;
+      timers.cancelAll();
+    },
   };
 }
 

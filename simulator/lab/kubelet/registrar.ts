@@ -10,7 +10,7 @@ import {
   readyCondition,
 } from './node-object.ts';
 
-export const nodePath = (name: string) => `/api/v1/nodes/${name}`;
+const nodePath = (name: string) => `/api/v1/nodes/${name}`;
 
 const Registered = z.object({ metadata: z.object({ uid: z.string() }) });
 

@@ -18,7 +18,7 @@ interface Reply {
 const ok = (body: unknown): Reply => ({ status: 200, body });
 const wrong = (status: number, error: string): Reply => ({ status, body: { error } });
 
-export const machineView = ({ machine, bmc }: { machine: SimulatedMachine; bmc: Bmc }) => ({
+const machineView = ({ machine, bmc }: { machine: SimulatedMachine; bmc: Bmc }) => ({
   name: machine.name,
   bmc: bmc.url,
   power: machine.powerState,

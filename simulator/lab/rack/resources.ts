@@ -1,5 +1,5 @@
 import { parseQuantity } from '../../../shared/core/resources.ts';
-import { type BootOverride, phases, type SimulatedMachine } from './machine.ts';
+import { phases, type SimulatedMachine } from './machine.ts';
 import { resetTypes } from './reset.ts';
 
 export const root = '/redfish/v1';
@@ -88,7 +88,6 @@ function plainSystem(machine: SimulatedMachine) {
 
 export const bootTargets = ['None', 'Pxe', 'Hdd', 'Cd', 'BiosSetup', 'UefiHttp'];
 export const bootEnabled = ['Disabled', 'Once', 'Continuous'];
-export type BootPatch = Partial<BootOverride>;
 
 /** Every resource that is only read, by path. */
 export const readable: Readonly<Record<string, (machine: SimulatedMachine) => object>> = {

@@ -1,0 +1,17 @@
+import { benchStore } from './store.ts';
+import { printTable, type Table } from './table.ts';
+
+/** To add a benchmark: a file and a row here. */
+const benchmarks: Readonly<Record<string, () => Promise<Table>>> = {
+  store: benchStore,
+};
+
+const names = process.argv.slice(2);
+const unknown = names.find((name) => !Object.hasOwn(benchmarks, name));
+if (unknown !== undefined) {
+  console.error(`there is no benchmark ${unknown}; there are: ${Object.keys(benchmarks).join(', ')}`);
+  process.exitCode = 2;
+} else {
+  for (const [name, run] of Object.entries(benchmarks))
+    if (names.length === 0 || names.includes(name)) printTable(name, await run());
+}

@@ -1,0 +1,52 @@
+import { didYouMean } from '../shared/runtime/did-you-mean.ts';
+import { type Command, type Io, UsageError } from './command.ts';
+import { backupCommand } from './commands/backup.ts';
+import { restoreCommand } from './commands/restore.ts';
+import { versionCommand } from './commands/version.ts';
+
+/** To add a command: a file in commands/ and a row here. */
+const commands: Readonly<Record<string, Command>> = {
+  backup: backupCommand,
+  restore: restoreCommand,
+  version: versionCommand,
+};
+
+const exit = { done: 0, failed: 1, usage: 2 } as const;
+
+/** Runs one command line and returns the exit code. */
+export async function runCli([name, ...args]: readonly string[], io: Io): Promise<number> {
+  if (name === undefined || name === '--help' || name === 'help') {
+    (name ? io.stdout : io.stderr).write(overview());
+    return name ? exit.done : exit.usage;
+  }
+  const wanted = name === '--version' ? 'version' : name;
+  const command = Object.hasOwn(commands, wanted) ? commands[wanted] : undefined;
+  if (!command) {
+    io.stderr.write(
+      `bamel: there is no command ${name}.${didYouMean(name, Object.keys(commands))} bamel --help lists them.\n`,
+    );
+    return exit.usage;
+  }
+  if (args.includes('--help') || args.includes('-h')) {
+    io.stdout.write(`${command.summary}\n\nbamel ${name} ${command.usage}\n`);
+    return exit.done;
+  }
+  try {
+    return await command.run(args, io);
+  } catch (error) {
+    return report(name, error as Error & { code?: unknown }, io);
+  }
+}
+
+function report(name: string, error: Error & { code?: unknown }, { stderr }: Io): number {
+  const usage = error instanceof UsageError || String(error.code).startsWith('ERR_PARSE_ARGS');
+  stderr.write(`bamel ${name}: ${error.message}\n`);
+  if (usage) stderr.write(`bamel ${name} --help shows how it is used.\n`);
+  return usage ? exit.usage : exit.failed;
+}
+
+function overview(): string {
+  const width = Math.max(...Object.keys(commands).map((name) => name.length));
+  const rows = Object.entries(commands).map(([name, { summary }]) => `  ${name.padEnd(width)}  ${summary}`);
+  return `bamel COMMAND [OPTIONS]\n\n${rows.join('\n')}\n\nbamel COMMAND --help shows its options.\n`;
+}

@@ -1,0 +1,81 @@
+import { type MachineState, states } from '../../shared/core/lifecycle.ts';
+import type { MachineSpec, MachineStatus, Power } from '../../shared/core/machine.ts';
+import { surprise } from '../../shared/core/recover.ts';
+import { defaultTimings } from '../../shared/core/settings.ts';
+import { transition } from '../../shared/core/transition.ts';
+import { machine, now } from './support/builders.ts';
+
+const found = (power: Power, status: Partial<MachineStatus>, spec: Partial<MachineSpec> = {}) =>
+  surprise(machine('m1', { spec, status }), power, 'op-2', now)?.type;
+
+const neverJoined = { code: 'never-joined', message: 'no node', at: 0 } as const;
+
+test.each<[string, Power, Partial<MachineStatus>, string | undefined]>([
+  ['a machine at rest that is off', 'off', { state: 'off' }, undefined],
+  ['one that a person switched on', 'on', { state: 'off' }, 'found-on'],
+  ['one that serves', 'on', { state: 'ready' }, undefined],
+  ['one that serves and a person switched off', 'off', { state: 'ready' }, 'found-off'],
+  ['one that is booting and lost its power', 'off', { state: 'joining', operation: 'op-1' }, 'found-off'],
+  ['one that is being powered on', 'off', { state: 'powering-on', operation: 'op-1' }, undefined],
+  [
+    'one that is being drained: its own function looks',
+    'off',
+    { state: 'draining', operation: 'op-1' },
+    undefined,
+  ],
+  ['one that is being powered off', 'on', { state: 'powering-off', operation: 'op-1' }, undefined],
+  ['one in quarantine', 'off', { state: 'error', lastError: neverJoined, retryAt: now + 1 }, undefined],
+  [
+    'one whose quarantine is over, off',
+    'off',
+    { state: 'error', lastError: neverJoined, retryAt: now },
+    'found-off',
+  ],
+  [
+    'one whose quarantine is over, on, never a node: only a restart can help',
+    'on',
+    { state: 'error', lastError: neverJoined, retryAt: now },
+    'power-off-requested',
+  ],
+  [
+    'one whose quarantine is over, on, known as a node',
+    'on',
+    { state: 'error', lastError: neverJoined, retryAt: now, kubernetesNode: 'm1' },
+    'found-on',
+  ],
+  [
+    'one that refused to go off',
+    'on',
+    { state: 'error', lastError: { code: 'power-off-failed', message: 'still on', at: 0 }, retryAt: now },
+    'found-on',
+  ],
+  ['one in maintenance no more', 'off', { state: 'maintenance' }, 'maintenance-ended'],
+])('%s', (_name, power, status, event) => {
+  expect(found(power, status)).toBe(event);
+});
+
+test('maintenance begins for whoever is not operated on, and is not disturbed', () => {
+  const begins = states.filter(
+    (state) => found('on', { state }, { maintenance: true }) === 'maintenance-began',
+  );
+  expect(begins).toEqual<MachineState[]>(['off', 'joining', 'ready', 'error']);
+  expect(found('on', { state: 'maintenance' }, { maintenance: true })).toBeUndefined();
+});
+
+test('unknown power is never a surprise', () => {
+  expect(states.filter((state) => state !== 'maintenance' && found('unknown', { state }))).toEqual([]);
+});
+
+test('what is a surprise can happen, unless its guard says otherwise', () => {
+  for (const state of states)
+    for (const power of ['on', 'off'] as const) {
+      const given = machine('m1', { status: { state, powerState: power } });
+      const event = surprise(given, power, 'op-2', now);
+      if (event)
+        expect([state, event.type, transition(given, event, now, defaultTimings).ok]).toEqual([
+          state,
+          event.type,
+          true,
+        ]);
+    }
+});
