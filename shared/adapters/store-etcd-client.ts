@@ -16,7 +16,7 @@ export const deadlineMs = 2000;
 export type WatchStream = IDuplexStream<IWatchRequest, IWatchResponse>;
 
 export class EtcdClient extends Etcd3 {
-  constructor({ hosts, credentials, auth }: EtcdAddress) {
+  constructor({ hosts, credentials, serverName, auth }: EtcdAddress) {
     super({
       hosts: [...hosts],
       ...(auth && { auth }),
@@ -38,6 +38,7 @@ export class EtcdClient extends Etcd3 {
         'grpc.keepalive_timeout_ms': 3000,
         'grpc.initial_reconnect_backoff_ms': 250,
         'grpc.max_reconnect_backoff_ms': 1000,
+        ...(serverName && { 'grpc.ssl_target_name_override': serverName }),
       },
     });
   }

@@ -2,11 +2,12 @@ import type { Candidate, Decision, Intent } from './decision.ts';
 import { lifecycle } from './lifecycle.ts';
 import { scaleDown } from './scale-down.ts';
 import { scaleUp } from './scale-up.ts';
-import type { Snapshot } from './snapshot.ts';
+import { podName, type Snapshot } from './snapshot.ts';
 import { byText, plural } from './text.ts';
 
 /** What to do, given all that is known. Pure: the same snapshot at the same time gives the same decision. */
-export function decide(snapshot: Snapshot, now: number): Decision {
+export function decide(given: Snapshot, now: number): Decision {
+  const snapshot = inOrder(given);
   const up = scaleUp(snapshot, now);
   const down = scaleDown(snapshot, now);
   const intents = [...up.intents, ...down.intents];
@@ -21,6 +22,19 @@ export function decide(snapshot: Snapshot, now: number): Decision {
       candidates: everyMachine(snapshot, [...up.candidates, ...down.candidates]),
       unmet: up.unmet,
       intents,
+    },
+  };
+}
+
+/** Sorted once: who is listed first is no reason to be chosen. */
+function inOrder({ machines, pools, settings, cluster }: Snapshot): Snapshot {
+  return {
+    machines: machines.toSorted((a, b) => byText(a.spec.name, b.spec.name)),
+    pools: pools.toSorted((a, b) => byText(a.name, b.name)),
+    settings,
+    cluster: {
+      pods: cluster.pods.toSorted((a, b) => byText(podName(a), podName(b))),
+      nodes: cluster.nodes.toSorted((a, b) => byText(a.name, b.name)),
     },
   };
 }

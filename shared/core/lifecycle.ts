@@ -70,6 +70,9 @@ const nothingToLose: Guard = (machine, now) => {
     return `node ${machine.status.kubernetesNode} may run pods: drain it first`;
   return free(machine, now);
 };
+/** What was given up as never joined may join while it is being powered off. */
+const cameBack = (machine: Machine): boolean =>
+  machine.status.nodeReady === true && machine.status.drain?.podsLeft !== 0;
 
 /** Every state and transition. The diagram in docs/ is generated from this table. */
 const table = {
@@ -163,12 +166,14 @@ const table = {
     capacity: 'leaving',
     step: 'power-action',
     deadline: {
-      text: 'powerOffTimeout',
-      ms: (_machine, _pool, timings) => timings.powerOffTimeoutMs,
-      event: ({ status }, after) => ({
+      text: 'powerOffTimeout; at once when its node is Ready and was not drained',
+      ms: (machine, _pool, timings) => (cameBack(machine) ? 0 : timings.powerOffTimeoutMs),
+      event: (machine, after) => ({
         type: 'failed',
         code: 'power-off-failed',
-        message: `power is still ${status.powerState} ${after} after power-off was asked for`,
+        message: cameBack(machine)
+          ? 'its node is Ready after all and may run pods: it stays on'
+          : `power is still ${machine.status.powerState} ${after} after power-off was asked for`,
       }),
     },
     on: {

@@ -6,7 +6,7 @@ import type { Machine } from './machine.ts';
 import { place } from './pack.ts';
 import { add } from './resources.ts';
 import type { PoolSpec } from './settings.ts';
-import { busyPods, count, nodeOf, openNodes, type Snapshot } from './snapshot.ts';
+import { busyPods, count, nodeOf, openNodes, podName, type Snapshot, waitingPods } from './snapshot.ts';
 import { byText, plural, seconds } from './text.ts';
 import { transition } from './transition.ts';
 
@@ -22,9 +22,14 @@ export function scaleDown(snapshot: Snapshot, now: number): ScaleDown {
   const candidates: Candidate[] = [];
   const idle: { machine: string; idleSince: number | undefined }[] = [];
   const spare = new Map(snapshot.pools.map((pool) => [pool.name, spareMachines(pool, snapshot)]));
-  // What is left of every node as the round goes on, and which nodes were promised pods of others.
-  let open = openNodes(snapshot.cluster);
+  // What is left of every node as the round goes on, and which nodes were promised pods.
+  let open = openNodes(snapshot);
   const promised = new Set<string>();
+  // Pods that wait though there is room only wait for the scheduler: the room is not taken from them.
+  for (const pod of waitingPods(snapshot.cluster)) {
+    const to = place(pod, open);
+    if (to) promised.add(to);
+  }
   let readyNodes = snapshot.cluster.nodes.filter((node) => node.ready).length;
 
   const serving = snapshot.machines
@@ -43,7 +48,7 @@ export function scaleDown(snapshot: Snapshot, now: number): ScaleDown {
     const why =
       notToTouch(machine, node, pool, snapshot, now) ??
       (typeof moved === 'string' ? moved : undefined) ??
-      (unneeded ? undefined : 'pods of other machines are to move here') ??
+      (unneeded ? undefined : 'pods are to come here') ??
       tooSoon(idleSince, pool, now) ??
       ((spare.get(poolName) ?? 0) <= 0
         ? `pool ${poolName} keeps at least ${pool?.limits.minNodes} on`
@@ -83,8 +88,6 @@ function moveAway(
   }
   return { pods: pods.length, open: others, to };
 }
-
-const podName = (pod: Pod): string => `${pod.namespace}/${pod.name}`;
 
 /** The larger share of cpu and memory that pods ask for. */
 function usage(node: Node, pods: readonly Pod[]): number {

@@ -1,11 +1,11 @@
 import type { Pod } from './cluster.ts';
 import type { Candidate, DemandGroup, Intent, Unmet } from './decision.ts';
 import { misfit } from './fit.ts';
-import { capacityOf } from './lifecycle.ts';
+import { capacityOf, lifecycle } from './lifecycle.ts';
 import type { Machine } from './machine.ts';
 import { packAll } from './pack.ts';
 import type { Resources } from './resources.ts';
-import { count, openNodes, placeOf, type Snapshot, waitingPods } from './snapshot.ts';
+import { count, openNodes, placeOf, podName, type Snapshot, waitingPods } from './snapshot.ts';
 import { byText, plural } from './text.ts';
 import { transition } from './transition.ts';
 
@@ -18,10 +18,10 @@ export interface ScaleUp {
 
 /** Unschedulable pods → the fewest machines that hold them; pools below their minimum → up to it. */
 export function scaleUp(snapshot: Snapshot, now: number): ScaleUp {
-  const waiting = waitingPods(snapshot.cluster).sort(largestFirst);
+  const waiting = waitingPods(snapshot.cluster);
   const coming = snapshot.machines.filter((machine) => capacityOf(machine) === 'coming').map(placeOf);
   // Room that is there or on its way is used first: nothing is powered on for it.
-  const needy = packAll(waiting, [...openNodes(snapshot.cluster), ...coming]);
+  const needy = packAll(waiting, [...openNodes(snapshot), ...coming]);
   let rest = needy;
 
   const rejected = new Map<string, string>();
@@ -92,7 +92,9 @@ export function scaleUp(snapshot: Snapshot, now: number): ScaleUp {
 function whyNot(machine: Machine, { settings, pools }: Snapshot, now: number): string | undefined {
   if (!pools.some((pool) => pool.name === machine.spec.pool))
     return `its pool ${machine.spec.pool} is not defined`;
-  const { powerState, bmcReachable } = machine.status;
+  const { state, lastError, powerState, bmcReachable } = machine.status;
+  const { on, means } = lifecycle[state];
+  if (!on['power-on-requested']) return lastError ? `${means}: ${lastError.message}` : means;
   const asked = transition(machine, { type: 'power-on-requested', operation: '' }, now, settings.timings);
   if (!asked.ok) return asked.why;
   if (bmcReachable === false) return 'its BMC does not answer';
@@ -158,11 +160,3 @@ function groupPods(pods: readonly Pod[]): DemandGroup[] {
 }
 
 const watts = (machine: Machine): number => machine.spec.watts?.max ?? Number.MAX_SAFE_INTEGER;
-
-const podName = (pod: Pod): string => `${pod.namespace}/${pod.name}`;
-
-const largestFirst = (a: Pod, b: Pod): number =>
-  (b.requests.cpu ?? 0) - (a.requests.cpu ?? 0) ||
-  (b.requests.memory ?? 0) - (a.requests.memory ?? 0) ||
-  a.createdAt - b.createdAt ||
-  byText(podName(a), podName(b));

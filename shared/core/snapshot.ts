@@ -1,9 +1,10 @@
-import type { ClusterView, Node, Pod } from './cluster.ts';
+import type { ClusterView, Node, Pod, PodRef } from './cluster.ts';
 import type { Place } from './fit.ts';
 import { type Capacity, capacityOf } from './lifecycle.ts';
 import type { Machine } from './machine.ts';
-import { add, subtract } from './resources.ts';
+import { add, type Resources, subtract } from './resources.ts';
 import type { PoolSpec, Settings } from './settings.ts';
+import { byText } from './text.ts';
 
 /** All that a decision may know. */
 export interface Snapshot {
@@ -23,26 +24,48 @@ export function placeOf({ spec }: Machine): Place {
   };
 }
 
-/** Ready nodes that take pods, with what is left on them. */
-export function openNodes({ nodes, pods }: ClusterView): Place[] {
-  const used = new Map<string, ReturnType<typeof add>>();
-  for (const pod of pods)
+/** Ready nodes that take pods, with what is left on them. Those that are to be emptied take none, cordoned yet or not. */
+export function openNodes({ cluster, machines }: Snapshot): Place[] {
+  const leaving = new Set(
+    machines
+      .filter((machine) => capacityOf(machine) === 'leaving')
+      .map(({ status }) => status.kubernetesNode),
+  );
+  const used = new Map<string, Resources>();
+  for (const pod of cluster.pods)
     if (pod.node && !pod.finished) used.set(pod.node, add(used.get(pod.node) ?? {}, withSlot(pod)));
-  return nodes
-    .filter((node) => node.ready && !node.unschedulable)
+  return cluster.nodes
+    .filter((node) => node.ready && !node.unschedulable && !leaving.has(node.name))
     .map((node) => ({ ...node, free: subtract(node.allocatable, used.get(node.name) ?? {}) }));
 }
 
 /** A pod's requests and the pod slot it takes. */
 export const withSlot = (pod: Pod) => ({ ...pod.requests, pods: 1 });
 
-/** Pods the scheduler found no node for. Those of a DaemonSet are no demand: they follow their nodes. */
+/**
+ * Pods the scheduler found no node for, the largest first. Those of a DaemonSet are no demand: they follow
+ * their nodes.
+ */
 export function waitingPods({ pods }: ClusterView): Pod[] {
-  return pods.filter(
-    (pod) =>
-      pod.unschedulable !== undefined && !pod.node && !pod.finished && !pod.terminating && !pod.belongsToNode,
-  );
+  return pods
+    .filter(
+      (pod) =>
+        pod.unschedulable !== undefined &&
+        !pod.node &&
+        !pod.finished &&
+        !pod.terminating &&
+        !pod.belongsToNode,
+    )
+    .sort(largestFirst);
 }
+
+const largestFirst = (a: Pod, b: Pod): number =>
+  (b.requests.cpu ?? 0) - (a.requests.cpu ?? 0) ||
+  (b.requests.memory ?? 0) - (a.requests.memory ?? 0) ||
+  a.createdAt - b.createdAt ||
+  byText(podName(a), podName(b));
+
+export const podName = (pod: PodRef): string => `${pod.namespace}/${pod.name}`;
 
 /** Pods that keep their node in use. */
 export function busyPods(view: ClusterView, node: string): Pod[] {

@@ -93,7 +93,7 @@ function effect(
           }
         : { retryAt: undefined };
     case 'found-on':
-      // Whatever was drained once, it has been off since.
+      // It may take pods again: an earlier drain proves nothing any more.
       return { retryAt: undefined, bootTime: undefined, drain: undefined };
     case 'drained':
     case 'maintenance-began':

@@ -56,7 +56,7 @@ const table = {
       .default(8080),
   }),
   host: setting({
-    env: 'HOST',
+    env: 'BAMEL_HOST',
     flag: 'host',
     value: 'ADDRESS',
     help: 'address to listen on; anything but loopback needs a token; default 127.0.0.1',

@@ -251,8 +251,22 @@ describe('deadlines', () => {
     [{ state: 'joining', learnedBootMs: minute }, 3 * minute, { type: 'failed' }],
     [{ state: 'joining', learnedBootMs: 1_000 }, timings.shortestJoinTimeoutMs, { type: 'failed' }],
     [{ state: 'joining', learnedBootMs: 60 * minute }, 15 * minute, { type: 'failed' }],
+    [
+      { state: 'powering-off', powerState: 'on', nodeReady: true, drain: { podsLeft: 0, podsTotal: 1 } },
+      timings.powerOffTimeoutMs,
+      { type: 'failed', code: 'power-off-failed' },
+    ],
   ])('%j lasts at most %d ms', (status, ms, event) => {
     expect(due(status, ms - 1)).toBeUndefined();
     expect(due(status, ms)).toMatchObject(event);
+  });
+
+  test('a machine that was given up and joins after all is not powered off any more', () => {
+    expect(due({ state: 'powering-off', powerState: 'on', nodeReady: true }, 0)).toEqual({
+      type: 'failed',
+      code: 'power-off-failed',
+      message: 'its node is Ready after all and may run pods: it stays on',
+    });
+    expect(due({ state: 'powering-off', powerState: 'on', nodeReady: false }, 0)).toBeUndefined();
   });
 });

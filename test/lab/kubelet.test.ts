@@ -185,6 +185,26 @@ describe('a machine that has booted', () => {
     expect(ready(await until('ready', '/api/v1/nodes/m-1', (node) => ready(node) === 'True'))).toBe('True');
   });
 
+  test('whose Node is deleted heartbeats no more, and registers anew at its next boot', async () => {
+    start({ clock: realClock(1000) });
+    const it = machine();
+    it.startBooted();
+    await until('a lease', `${leases}/m-1`);
+    await kube.send('DELETE', '/api/v1/nodes/m-1');
+    // Whoever deletes a Node has its lease collected; a late renewal may bring it back once.
+    let quiet = 0;
+    for (let i = 0; i < 100 && quiet < 4; i++) {
+      await kube.send('DELETE', `${leases}/m-1`);
+      await sleep(200);
+      quiet = (await find(`${leases}/m-1`)) ? 0 : quiet + 1;
+    }
+    expect(quiet).toBe(4);
+    expect(await find('/api/v1/nodes/m-1')).toBeUndefined();
+    it.cutPower();
+    it.startBooted();
+    expect(ready(await until('registered', '/api/v1/nodes/m-1'))).toBe('True');
+  });
+
   test('registers as soon as the API lets it', async () => {
     const failures: string[] = [];
     const { port } = new URL(api.url);

@@ -141,15 +141,18 @@ describeWith(['etcd', 'openssl'], 'etcd with TLS', () => {
     cleanup.defer(() => program.kill());
     await untilReady(program, listening);
 
-    const good = await open(
-      `etcds://127.0.0.1:${port}?ca=${authority.cert}&cert=${client.cert}&key=${client.key}`,
-    );
-    await waitFor('etcd answers', () => good.list('/').catch(() => undefined));
+    const ours = `ca=${authority.cert}&cert=${client.cert}&key=${client.key}`;
+    const byAddress = `etcds://127.0.0.1:${port}?serverName=`;
+    const good = await open(`etcds://localhost:${port}?${ours}`);
+    await waitFor('etcd answers', () => good.list('/'));
     expect((await good.commit([], [{ put: '/a', value: '1' }])).committed).toBe(true);
+    const named = await open(`${byAddress}localhost&${ours}`);
+    expect((await named.get('/a'))?.value).toBe('1');
     for (const url of [
-      `etcds://127.0.0.1:${port}?ca=${authority.cert}`,
-      `etcds://127.0.0.1:${port}`,
-      `etcd://127.0.0.1:${port}`,
+      `${byAddress}another.name&${ours}`,
+      `etcds://localhost:${port}?ca=${authority.cert}`,
+      `etcds://localhost:${port}`,
+      `etcd://localhost:${port}`,
     ]) {
       const stranger = await open(url);
       await expect(stranger.get('/a')).rejects.toMatchObject({ code: 'unavailable' });

@@ -31,6 +31,13 @@ test.each([
   expect(parseEtcdUrl(url).hosts).toEqual(hosts);
 });
 
+test('an IP address with TLS needs the name in its certificate', () => {
+  expect(parseEtcdUrl('etcds://10.0.0.1:2379?serverName=etcd.lan')).toMatchObject({
+    hosts: ['https://10.0.0.1:2379'],
+    serverName: 'etcd.lan',
+  });
+});
+
 test('secrets are read from files', () => {
   const { credentials, auth } = parseEtcdUrl(
     `etcds://a?ca=${file('ca')}&cert=${file('cert')}&key=${file('key')}&user=bamel&passwordFile=${file('password')}`,
@@ -46,6 +53,9 @@ test.each([
   ['etcd://user:secret@a', 'cannot be read'],
   ['etcd://a?pasword=secret', 'etcd has no parameter pasword'],
   ['etcd://a?ca=/x', 'write etcds://'],
+  ['etcd://a?serverName=b', 'write etcds://'],
+  ['etcds://10.0.0.1', 'add serverName=NAME'],
+  ['etcds://a,[::1]:2379', 'add serverName=NAME'],
   ['etcds://a?cert=/x', 'go together'],
   ['etcd://a?user=secret', 'go together'],
   ['etcds://a?ca=/does/not/exist', 'no such file or directory'],

@@ -1,12 +1,11 @@
 import { join } from 'node:path';
-import { startHostProcess } from '../support/host-process.ts';
 import { playStory, readInventory, startWorld } from './story.ts';
 
 test('the story: embedded store and lab', async () => {
   const world = await startWorld();
   const store = `embedded:${join(world.files.folder, 'store.db')}`;
   try {
-    const host = await startHostProcess(world.files, store);
+    const host = await world.startHost(store);
     await playStory(world);
     expect(await host.stop()).toBe('0');
 

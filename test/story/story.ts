@@ -4,7 +4,13 @@ import type { ConfigInput } from '../../shared/schema/config-file.ts';
 import { labConfig } from '../../simulator/lab/config.ts';
 import { type Lab, type LabOptions, startLab } from '../../simulator/lab/lab.ts';
 import { eventually } from '../support/eventually.ts';
-import { type HostFiles, writeHostFiles } from '../support/host-process.ts';
+import {
+  type HostFiles,
+  type HostOptions,
+  type HostProcess,
+  startHostProcess,
+  writeHostFiles,
+} from '../support/host-process.ts';
 import { type Workloads, workloadsOf } from './workload.ts';
 
 /** Two machines with room for one `web` pod each, and a little more. */
@@ -34,6 +40,8 @@ export interface World {
   readonly files: HostFiles;
   /** The commands each BMC was given, in order. */
   commands(machine: string): string[];
+  /** A host of its own for the world; killed with it at the latest. */
+  startHost(store: string, options?: HostOptions): Promise<HostProcess>;
   close(): Promise<void>;
 }
 
@@ -47,12 +55,20 @@ export async function startWorld(
   await people.createNamespace();
   const inventory = lab.inventory();
   const files = await writeHostFiles(labConfig(inventory, config), lab.kubeconfig, inventory);
+  const hosts: HostProcess[] = [];
   return {
     lab,
     people,
     files,
+    async startHost(store, hostOptions) {
+      const host = await startHostProcess(files, store, hostOptions);
+      hosts.push(host);
+      return host;
+    },
     commands: (machine) => (lab.machines.get(machine)?.machine.commands ?? []).map(({ verb }) => verb),
     async close() {
+      for (const host of hosts) host.kill('SIGKILL');
+      await Promise.all(hosts.map(({ ended }) => ended));
       await lab.stop();
       await files.remove();
     },

@@ -54,11 +54,16 @@ export interface HostProcess {
   kill(signal: NodeJS.Signals): void;
 }
 
+export interface HostOptions {
+  readonly failpoint?: string;
+  readonly tick?: string;
+}
+
 /** The host as a process of its own, so that it can be killed. Resolves once it listens or has ended. */
 export async function startHostProcess(
   files: HostFiles,
   store: string,
-  options: { readonly failpoint?: string; readonly tick?: string } = {},
+  options: HostOptions = {},
 ): Promise<HostProcess> {
   const child: ChildProcess = spawn(
     process.execPath,
@@ -88,10 +93,6 @@ export async function startHostProcess(
       });
   const ended = once(child, 'exit').then(([code, signal]: unknown[]) => String(signal ?? code));
   const url = await Promise.race([listening.promise, ended.then(() => '')]);
-  // A test that fails half-way must not leave a host behind that goes on powering machines.
-  const onExit = (): void => void child.kill('SIGKILL');
-  process.once('exit', onExit);
-  ended.then(() => process.removeListener('exit', onExit));
   return {
     url,
     pid: child.pid ?? 0,

@@ -37,6 +37,7 @@ export async function startApi(options: ApiOptions = {}): Promise<LabApi> {
       stringify({
         apiVersion: 'v1',
         kind: 'Config',
+        // client-node speaks plain HTTP only with this.
         clusters: [{ name: 'lab', cluster: { server: server.url, 'insecure-skip-tls-verify': true } }],
         users: [{ name: 'lab', user: token === undefined ? {} : { token } }],
         contexts: [{ name: 'lab', context: { cluster: 'lab', user: 'lab' } }],

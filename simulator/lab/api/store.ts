@@ -36,6 +36,7 @@ export class Store {
   #delivering = false;
   #dry = false;
   #version = 1;
+  #second = { at: Number.NaN, text: '' };
 
   constructor(options: StoreOptions = {}) {
     this.clock = options.clock ?? realClock();
@@ -48,8 +49,13 @@ export class Store {
     return this.#version;
   }
 
+  /** Now, to the second, as Kubernetes writes times. */
   timestamp(): string {
-    return new Date(Math.floor(this.clock.now() / 1000) * 1000).toISOString().replace('.000Z', 'Z');
+    const second = Math.floor(this.clock.now() / 1000);
+    if (second !== this.#second.at) {
+      this.#second = { at: second, text: new Date(second * 1000).toISOString().replace('.000Z', 'Z') };
+    }
+    return this.#second.text;
   }
 
   get<T extends KubeObject>(

@@ -35,13 +35,16 @@ export const keyOf = ({ metadata }: KubeObject) => `${metadata.namespace ?? ''}/
 export const controllerOf = ({ metadata }: KubeObject): OwnerReference | undefined =>
   metadata.ownerReferences?.find(({ controller }) => controller);
 
-/** Runs `run` on an object whenever it, or something of type `owned` that it controls, has changed. */
+/**
+ * Runs `run` on an object whenever it, or something of type `owned` that it controls, has changed.
+ * The function it gives back asks for a run for any other reason.
+ */
 export function reconcile<T extends KubeObject>(
   { store, work, on }: Context,
   type: ResourceType<T>,
   owned: readonly ResourceType[],
   run: (object: T) => void,
-): void {
+): (namespace: string | undefined, name: string) => void {
   const enqueue = (namespace: string | undefined, name: string) =>
     work.add(`${type.plural}/${namespace}/${name}`, () => {
       const object = store.get(type, namespace, name);
@@ -53,6 +56,7 @@ export function reconcile<T extends KubeObject>(
       for (const owner of [controllerOf(object), previous && controllerOf(previous)])
         if (owner?.kind === type.kind) enqueue(object.metadata.namespace, owner.name);
     });
+  return enqueue;
 }
 
 export const ownerReference = ({ apiVersion, kind, metadata }: KubeObject): OwnerReference => ({

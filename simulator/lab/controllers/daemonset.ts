@@ -44,7 +44,7 @@ const nodeOf = ({ spec }: Pod): string | undefined =>
     ?.matchFields?.[0]?.values?.[0];
 
 export function daemonSetController(context: Context): void {
-  const { store, dependents, work, on } = context;
+  const { store, dependents, on } = context;
 
   const belongs = (spec: PodSpec, node: Node) =>
     matchesNode(spec, node) &&
@@ -104,14 +104,8 @@ export function daemonSetController(context: Context): void {
     for (const pod of [...broken, ...working]) removePod(context, pod);
   };
 
-  reconcile(context, daemonSets, [pods], sync);
+  const enqueue = reconcile(context, daemonSets, [pods], sync);
   on(nodes, () => {
-    for (const set of store.list(daemonSets)) {
-      const { namespace, name } = set.metadata;
-      work.add(`daemonsets/${namespace}/${name}`, () => {
-        const current = store.get(daemonSets, namespace, name);
-        if (current) sync(current);
-      });
-    }
+    for (const { metadata } of store.list(daemonSets)) enqueue(metadata.namespace, metadata.name);
   });
 }

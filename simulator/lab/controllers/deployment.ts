@@ -1,7 +1,7 @@
 import type { Condition, Workload } from '../api/objects.ts';
-import { deployments, replicaSets } from '../api/resource-types.ts';
-import { type Context, hashOf, ownerReference, reconcile } from './context.ts';
-import { amountOf, withCondition } from './pod-state.ts';
+import { deployments, pods, replicaSets } from '../api/resource-types.ts';
+import { type Context, controllerOf, hashOf, ownerReference, reconcile } from './context.ts';
+import { amountOf, isFinished, withCondition } from './pod-state.ts';
 
 const hashLabel = 'pod-template-hash';
 const revisionKey = 'deployment.kubernetes.io/revision';
@@ -45,17 +45,29 @@ function rollingPlan(deployment: Workload, current: Workload, old: readonly Work
   return plan;
 }
 
-function recreatePlan(deployment: Workload, current: Workload, old: readonly Workload[]): Plan {
-  const gone = old.every(({ status }) => !status.replicas);
+function recreatePlan(
+  deployment: Workload,
+  current: Workload,
+  old: readonly Workload[],
+  gone: boolean,
+): Plan {
   return new Map([
     ...old.map((set): [Workload, number] => [set, 0]),
     [current, gone ? replicasOf(deployment) : 0],
   ]);
 }
 
-function planFor(deployment: Workload, current: Workload, old: readonly Workload[]): Plan {
+function planFor(
+  { dependents }: Context,
+  deployment: Workload,
+  current: Workload,
+  old: readonly Workload[],
+): Plan {
+  if (deployment.spec.strategy?.type === 'Recreate') {
+    const left = old.flatMap(({ metadata }) => dependents.controlled(pods, metadata.uid));
+    return recreatePlan(deployment, current, old, left.every(isFinished));
+  }
   if (old.every((set) => replicasOf(set) === 0)) return new Map([[current, replicasOf(deployment)]]);
-  if (deployment.spec.strategy?.type === 'Recreate') return recreatePlan(deployment, current, old);
   return rollingPlan(deployment, current, old);
 }
 
@@ -139,7 +151,7 @@ export function deploymentController(context: Context): void {
     const old = sets.filter((set) => set.metadata.uid !== current.metadata.uid);
     const revision =
       existing && old.some((set) => revisionOf(set) > revisionOf(current)) ? latest + 1 : revisionOf(current);
-    for (const [set, replicas] of planFor(deployment, current, old))
+    for (const [set, replicas] of planFor(context, deployment, current, old))
       store.modify(replicaSets, set, (one) => {
         const revised = set === current ? annotate(one, revision) : one;
         return { ...revised, spec: { ...one.spec, replicas } };
@@ -152,7 +164,7 @@ export function deploymentController(context: Context): void {
     return current;
   };
 
-  reconcile(context, deployments, [replicaSets], (deployment) => {
+  const enqueue = reconcile(context, deployments, [replicaSets], (deployment) => {
     const current = deployment.metadata.deletionTimestamp ? undefined : rollOut(deployment);
     const sets = dependents.controlled(replicaSets, deployment.metadata.uid);
     const now = sets.find(({ metadata }) => metadata.uid === current?.metadata.uid);
@@ -162,5 +174,11 @@ export function deploymentController(context: Context): void {
       (one) => ({ ...one, status: statusOf(one, now, sets, store.timestamp()) }),
       'status',
     );
+  });
+  // Its replica sets do not count pods on their way out, but Recreate waits for them.
+  context.on(pods, ({ type, object }) => {
+    const set = type === 'DELETED' ? store.byUid(controllerOf(object)?.uid ?? '') : undefined;
+    const owner = set && controllerOf(set);
+    if (owner?.kind === deployments.kind) enqueue(object.metadata.namespace, owner.name);
   });
 }

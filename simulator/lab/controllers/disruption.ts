@@ -1,6 +1,6 @@
 import type { DisruptionBudget, KubeObject, Pod, Workload } from '../api/objects.ts';
 import { deployments, disruptionBudgets, pods, replicaSets, statefulSets } from '../api/resource-types.ts';
-import { matchLabels } from '../api/selectors.ts';
+import { type LabelMatcher, matchLabels } from '../api/selectors.ts';
 import { type Context, controllerOf, reconcile } from './context.ts';
 import { amountOf, isActive, isReady, withCondition } from './pod-state.ts';
 
@@ -29,12 +29,16 @@ function desiredHealthy({ spec }: DisruptionBudget, expected: number): number {
   return amountOf(spec.minAvailable ?? 0, expected, Math.ceil);
 }
 
-function sync(context: Context, budget: DisruptionBudget): void {
+/** The pods a budget is about, kept so that it need not look through its whole namespace at every change. */
+interface Coverage {
+  readonly selector: DisruptionBudget['spec']['selector'];
+  readonly matches: LabelMatcher;
+  readonly pods: Map<string, Pod>;
+}
+
+function sync(context: Context, budget: DisruptionBudget, covered: Iterable<Pod>): void {
   const { store, clock } = context;
-  const matches = matchLabels(budget.spec.selector);
-  const chosen = [...store.list(pods, budget.metadata.namespace)].filter(
-    (pod) => isActive(pod) && matches(pod.metadata.labels),
-  );
+  const chosen = [...covered].filter(isActive);
   const present = new Set(chosen.map(({ metadata }) => metadata.name));
   const disrupted = Object.entries(budget.status.disruptedPods ?? {}).filter(
     ([name, at]) => present.has(name) && clock.now() - Date.parse(at) < forgetEvictionMs,
@@ -75,21 +79,38 @@ function sync(context: Context, budget: DisruptionBudget): void {
 
 /** Keeps the status of disruption budgets: how many pods may be evicted now. */
 export function disruptionController(context: Context): void {
-  const { store, work, on, timers } = context;
-  const run = (budget: DisruptionBudget) => {
-    sync(context, budget);
-    if (budget.status.disruptedPods) timers.after(forgetEvictionMs, () => enqueue(budget));
+  const { store, on, timers } = context;
+  const coverages = new Map<string, Coverage>();
+
+  const coverageOf = (budget: DisruptionBudget): Coverage => {
+    const { selector } = budget.spec;
+    const known = coverages.get(budget.metadata.uid);
+    if (known && known.selector === selector) return known;
+    const matches = matchLabels(selector);
+    const found = new Map<string, Pod>();
+    for (const pod of store.list(pods, budget.metadata.namespace))
+      if (matches(pod.metadata.labels)) found.set(pod.metadata.uid, pod);
+    const coverage = { selector, matches, pods: found };
+    coverages.set(budget.metadata.uid, coverage);
+    return coverage;
   };
-  const enqueue = ({ metadata: { namespace, name } }: KubeObject) =>
-    work.add(`poddisruptionbudgets/${namespace}/${name}`, () => {
-      const budget = store.get(disruptionBudgets, namespace, name);
-      if (budget) run(budget);
-    });
-  reconcile(context, disruptionBudgets, [], run);
-  on(pods, ({ object, previous }) => {
-    for (const budget of store.list(disruptionBudgets, object.metadata.namespace)) {
-      const matches = matchLabels(budget.spec.selector);
-      if (matches(object.metadata.labels) || (previous && matches(previous.metadata.labels))) enqueue(budget);
+
+  const again = reconcile(context, disruptionBudgets, [], (budget) => {
+    sync(context, budget, coverageOf(budget).pods.values());
+    if (budget.status.disruptedPods) timers.after(forgetEvictionMs, () => enqueue(budget));
+  });
+  const enqueue = ({ metadata }: KubeObject) => again(metadata.namespace, metadata.name);
+  on(disruptionBudgets, ({ type, object }) => {
+    if (type === 'DELETED') coverages.delete(object.metadata.uid);
+  });
+  on(pods, ({ type, object }) => {
+    const { namespace, uid, labels } = object.metadata;
+    for (const budget of store.list(disruptionBudgets, namespace)) {
+      const coverage = coverageOf(budget);
+      const is = type !== 'DELETED' && coverage.matches(labels);
+      const was = coverage.pods.delete(uid);
+      if (is) coverage.pods.set(uid, object);
+      if (is || was) enqueue(budget);
     }
   });
   for (const type of [deployments, replicaSets, statefulSets])

@@ -36,8 +36,8 @@ export interface Kubelets {
 
 interface Running {
   host: KubeletHost;
-  /** Known once registered. */
-  uid?: string;
+  /** Of its Node, while there is one. */
+  uid?: string | undefined;
   stopping: boolean;
 }
 
@@ -105,7 +105,10 @@ export function startKubelets(access: ApiAccess, options: KubeletOptions = {}): 
     Node,
     (there, { metadata: { name, uid }, status }) => {
       const kubelet = running.get(name);
-      if (!there || !registrar.ours || !kubelet || kubelet.uid !== uid || kubelet.stopping) return;
+      if (!registrar.ours || !kubelet || kubelet.uid !== uid) return;
+      // Somebody deleted the Node: a kubelet registers again only when it starts again.
+      if (!there) kubelet.uid = undefined;
+      if (!there || kubelet.stopping) return;
       const ready = status.conditions.find(({ type }) => type === 'Ready')?.status;
       if (ready !== 'True') void attempt('node status failed', name, () => setReady(api, name, true));
     },

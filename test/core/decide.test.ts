@@ -1,0 +1,426 @@
+import { decide } from '../../shared/core/decide.ts';
+import type { Snapshot } from '../../shared/core/snapshot.ts';
+import {
+  Gi,
+  machine,
+  minute,
+  node,
+  now,
+  pod,
+  pool,
+  running,
+  serving,
+  settings,
+  snapshot,
+} from './support/builders.ts';
+
+const intents = (given: Snapshot): string[] =>
+  decide(given, now).intents.map(({ kind, machine: name }) => `${kind} ${name}`);
+
+const verdict = (given: Snapshot, name: string): string | undefined => {
+  const found = decide(given, now).record.candidates.find(({ machine: candidate }) => candidate === name);
+  return found && `${found.verdict}: ${found.why}`;
+};
+
+const summary = (given: Snapshot): string => decide(given, now).record.summary;
+
+const pods = (count: number, parts = {}) =>
+  Array.from({ length: count }, (_, index) => pod(`p${index}`, parts));
+
+describe('powering on', () => {
+  test('nothing, when nobody waits', () => {
+    const given = snapshot({ machines: [machine('m1')] });
+    expect(intents(given)).toEqual([]);
+    expect(verdict(given, 'm1')).toBe('rejected: not needed');
+    expect(summary(given)).toBe('nothing to power on; nothing to power off');
+  });
+
+  test('as few machines as hold the waiting pods', () => {
+    const given = snapshot({
+      machines: [machine('m1'), machine('m2', { spec: { resources: { cpu: 8000, memory: 32 * Gi } } })],
+      pods: pods(6),
+    });
+    expect(intents(given)).toEqual(['power-on m2']);
+    expect(verdict(given, 'm2')).toBe('power-on: holds 6 of 6 waiting pods');
+    expect(verdict(given, 'm1')).toBe('rejected: not needed');
+    expect(summary(given)).toBe('power on m2 for 6 pods; nothing to power off');
+  });
+
+  test('the one that draws less, then the one that comes first by name', () => {
+    const watts = (max: number) => ({ spec: { watts: { idle: 10, max } } });
+    const thrifty = snapshot({
+      machines: [machine('m1', watts(200)), machine('m2', watts(100))],
+      pods: pods(1),
+    });
+    expect(intents(thrifty)).toEqual(['power-on m2']);
+    expect(decide(thrifty, now).record.candidates).toContainEqual({
+      machine: 'm2',
+      verdict: 'power-on',
+      why: 'holds 1 of 1 waiting pod',
+      watts: 100,
+    });
+    expect(intents(snapshot({ machines: [machine('m2'), machine('m1')], pods: pods(1) }))).toEqual([
+      'power-on m1',
+    ]);
+  });
+
+  test('several, when one is not enough', () => {
+    const given = snapshot({ machines: [machine('m1'), machine('m2'), machine('m3')], pods: pods(7) });
+    expect(intents(given)).toEqual(['power-on m1', 'power-on m2']);
+  });
+
+  test('none for a pod that fits where there is room already', () => {
+    const given = snapshot({ machines: [machine('m1')], nodes: [node('n')], pods: pods(1) });
+    expect(intents(given)).toEqual([]);
+    expect(summary(given)).toBe('room for 1 waiting pod is on its way; nothing to power off');
+  });
+
+  test.each(['powering-on', 'joining'] as const)(
+    'none for a pod that fits on a machine that is %s',
+    (state) => {
+      const coming = machine('m1', { status: { state, operation: 'op-1' } });
+      const given = (count: number) => snapshot({ machines: [coming, machine('m2')], pods: pods(count) });
+      expect(intents(given(4))).toEqual([]);
+      expect(intents(given(5))).toEqual(['power-on m2']);
+    },
+  );
+
+  test('a machine that is leaving is no room', () => {
+    const leaving = serving('m1', { status: { state: 'draining', operation: 'op-1' } });
+    const given = snapshot({
+      machines: [leaving, machine('m2')],
+      nodes: [node('m1', { unschedulable: true })],
+      pods: pods(1),
+    });
+    expect(intents(given)).toEqual(['power-on m2']);
+  });
+
+  test('a pod goes to the machine its selector names', () => {
+    const given = snapshot({
+      machines: [machine('m1'), machine('m2', { spec: { labels: { disk: 'ssd' } } })],
+      pods: [pod('p', { nodeSelector: { disk: 'ssd' } })],
+    });
+    expect(intents(given)).toEqual(['power-on m2']);
+    expect(verdict(given, 'm1')).toBe('rejected: no label disk=ssd');
+  });
+
+  test('demand is told in groups of equal pods', () => {
+    const given = snapshot({ pods: [...pods(2), pod('big', { requests: { cpu: 3000 } })] });
+    expect(decide(given, now).record.demand).toEqual([
+      { pods: 1, requests: { cpu: 3000 }, example: 'default/big' },
+      { pods: 2, requests: { cpu: 1000, memory: Gi }, example: 'default/p0' },
+    ]);
+  });
+});
+
+describe('machines that cannot be powered on are rejected, and said why', () => {
+  test.each<[string, Parameters<typeof machine>[1], string]>([
+    ['maintenance asked for', { spec: { maintenance: true } }, 'it is in maintenance'],
+    ['in maintenance', { status: { state: 'maintenance' } }, 'in the hands of a person; never touched'],
+    [
+      'in quarantine',
+      {
+        status: {
+          state: 'error',
+          lastError: { code: 'never-joined', message: 'no Ready node after 900 s', at: 0 },
+        },
+      },
+      'quarantined after a failure: no Ready node after 900 s',
+    ],
+    [
+      'off, but to be left alone for a while',
+      { status: { retryAt: now + 1, lastError: { code: 'lost-power', message: 'lost its power', at: 0 } } },
+      'it is quarantined: lost its power',
+    ],
+    ['power unknown', { status: { powerState: 'unknown' } }, 'its power is unknown: not known to be off'],
+    ['power on already', { status: { powerState: 'on' } }, 'its power is on: not known to be off'],
+    ['BMC silent', { status: { bmcReachable: false } }, 'its BMC does not answer'],
+    ['operated on', { status: { operation: 'op-1' } }, 'operation op-1 is under way'],
+    ['of no pool', { spec: { pool: 'gone' } }, 'its pool gone is not defined'],
+    ['too small', { spec: { resources: { cpu: 500 } } }, '1 cpu wanted, 0.5 cpu free'],
+  ])('%s', (_name, parts, why) => {
+    const given = snapshot({ machines: [machine('m1', parts), machine('m2')], pods: pods(1) });
+    expect(verdict(given, 'm1')).toBe(`rejected: ${why}`);
+    expect(intents(given)).toEqual(['power-on m2']);
+  });
+
+  test('and the pods that nobody can run learn all the reasons', () => {
+    const given = snapshot({
+      machines: [machine('m1', { status: { bmcReachable: false } }), machine('m2'), machine('m3')],
+      pods: [pod('huge', { requests: { cpu: 64_000 } }), pod('ssd', { nodeSelector: { disk: 'ssd' } })],
+    });
+    const { record } = decide(given, now);
+    expect(record.unmet).toEqual([
+      { pod: 'default/huge', why: '0 of 3 machines can run it (3: 64 cpu wanted, 4 cpu free)' },
+      { pod: 'default/ssd', why: '0 of 3 machines can run it (3: no label disk=ssd)' },
+    ]);
+    expect(record.summary).toBe('nothing to power on; nothing to power off; no machine for 2 pods');
+  });
+
+  test('the commonest first', () => {
+    const dead = { status: { bmcReachable: false } };
+    const given = snapshot({
+      machines: [machine('m1', { spec: { maintenance: true } }), machine('m2', dead), machine('m3', dead)],
+      pods: pods(1),
+    });
+    expect(decide(given, now).record.unmet).toEqual([
+      {
+        pod: 'default/p0',
+        why: '0 of 3 machines can run it (2: its BMC does not answer; 1: it is in maintenance)',
+      },
+    ]);
+  });
+
+  test('an empty inventory is a reason too', () => {
+    const { record } = decide(snapshot({ pods: pods(1) }), now);
+    expect(record.unmet[0]?.why).toBe('there are no machines in the inventory');
+  });
+});
+
+describe('limits', () => {
+  test('the maximum is filled up, and what is left over is told', () => {
+    const given = snapshot({
+      machines: [machine('m1'), machine('m2'), machine('m3')],
+      pools: [pool({ maxNodes: 2 })],
+      pods: pods(10),
+    });
+    expect(intents(given)).toEqual(['power-on m1', 'power-on m2']);
+    expect(verdict(given, 'm3')).toBe('rejected: pool workers is at its maxNodes');
+    const { record } = decide(given, now);
+    expect(record.unmet).toHaveLength(2);
+    expect(record.unmet[0]?.why).toMatch(/1: pool workers is at its maxNodes/);
+    expect(record.unmet[0]?.why).toMatch(/2: its room is taken by other pods/);
+    expect(record.summary).toBe('power on m1, m2 for 10 pods; nothing to power off; no machine for 2 pods');
+  });
+
+  test.each(['powering-on', 'joining', 'ready', 'draining', 'powering-off'] as const)(
+    'a machine that is %s counts towards the maximum',
+    (state) => {
+      const busy = machine('m1', { status: { state, powerState: 'on', kubernetesNode: 'm1' } });
+      const given = snapshot({
+        machines: [busy, machine('m2')],
+        pools: [pool({ maxNodes: 1 })],
+        pods: pods(1, { nodeSelector: { 'kubernetes.io/hostname': 'm2' } }),
+      });
+      expect(intents(given)).toEqual([]);
+      expect(verdict(given, 'm2')).toBe('rejected: pool workers is at its maxNodes');
+    },
+  );
+
+  test("one pool's maximum does not close another", () => {
+    const given = snapshot({
+      machines: [machine('m1'), machine('m2', { spec: { pool: 'more' } })],
+      pools: [pool({ maxNodes: 1 }), pool({ name: 'more', maxNodes: 1 })],
+      pods: pods(8),
+    });
+    expect(intents(given)).toEqual(['power-on m1', 'power-on m2']);
+  });
+
+  test('a pool below its minimum is brought up to it without any demand', () => {
+    const given = snapshot({
+      machines: [serving('m1'), machine('m2'), machine('m3'), machine('m4')],
+      nodes: [node('m1')],
+      pools: [pool({ minNodes: 3 })],
+    });
+    expect(intents(given)).toEqual(['power-on m2', 'power-on m3']);
+    expect(verdict(given, 'm2')).toBe('power-on: pool workers keeps at least 3 on');
+    expect(verdict(given, 'm4')).toBe('rejected: not needed');
+    expect(summary(given)).toBe('power on m2, m3; nothing to power off');
+  });
+
+  test('what demand chose counts towards the minimum, and so does what is coming', () => {
+    const coming = machine('m1', { status: { state: 'joining', operation: 'op-1' } });
+    const given = snapshot({
+      machines: [coming, machine('m2')],
+      pools: [pool({ minNodes: 2 })],
+      pods: pods(5),
+    });
+    expect(intents(given)).toEqual(['power-on m2']);
+  });
+
+  test('a minimum above the maximum stops at the maximum', () => {
+    const given = snapshot({
+      machines: [machine('m1'), machine('m2')],
+      pools: [pool({ minNodes: 2, maxNodes: 1 })],
+    });
+    expect(intents(given)).toEqual(['power-on m1']);
+  });
+});
+
+describe('powering off', () => {
+  /** m1 is idle; another node keeps the cluster alive. */
+  const idle = (parts: Parameters<typeof snapshot>[0] = {}): Snapshot =>
+    snapshot({ machines: [serving('m1')], nodes: [node('m1'), node('other')], ...parts });
+
+  test('a machine that nothing has needed for long enough is drained', () => {
+    expect(intents(idle())).toEqual(['drain m1']);
+    expect(verdict(idle(), 'm1')).toBe('drain: nothing has needed it for 3600 s');
+    expect(summary(idle())).toBe('nothing to power on; drain and power off m1');
+  });
+
+  test('idle time is remembered from one evaluation to the next', () => {
+    const fresh = idle({ machines: [serving('m1', { metrics: {} })] });
+    expect(decide(fresh, now).idle).toEqual([{ machine: 'm1', idleSince: now }]);
+    expect(verdict(fresh, 'm1')).toBe('kept: not needed, but not for 600 s yet');
+
+    const since = (ms: number) => idle({ machines: [serving('m1', { metrics: { idleSince: now - ms } })] });
+    expect(decide(since(5), now).idle).toEqual([]);
+    expect(intents(since(10 * minute - 1))).toEqual([]);
+    expect(intents(since(10 * minute))).toEqual(['drain m1']);
+  });
+
+  test('and counts anew when the machine begins to serve, or is needed', () => {
+    const again = idle({ machines: [serving('m1', { status: { stateSince: now - minute } })] });
+    expect(decide(again, now).idle).toEqual([{ machine: 'm1', idleSince: now }]);
+    const used = idle({ pods: [running('p', 'm1', { movable: false })] });
+    expect(decide(used, now).idle).toEqual([{ machine: 'm1', idleSince: undefined }]);
+  });
+
+  const cpu = (milli: number) => ({ requests: { cpu: milli, memory: Gi } });
+  test.each<[string, Parameters<typeof snapshot>[0], string]>([
+    ['its pool keeps a minimum', { pools: [pool({ minNodes: 1 })] }, 'pool workers keeps at least 1 on'],
+    ['the last Ready node', { nodes: [node('m1')] }, 'it is the last Ready node'],
+    [
+      'the last Ready one among others that are not',
+      { nodes: [node('m1'), node('other', { ready: false })] },
+      'it is the last Ready node',
+    ],
+    [
+      'NotReady',
+      { nodes: [node('m1', { ready: false }), node('other')] },
+      'its node is not Ready: what runs on it is not known',
+    ],
+    ['gone from the cluster', { nodes: [node('a'), node('b')] }, 'its node is not in the cluster'],
+    ['of no pool', { pools: [] }, 'its pool workers is not defined'],
+    [
+      'a pod that cannot move',
+      { pods: [running('db', 'm1', { movable: false })] },
+      'default/db runs on it and cannot be moved',
+    ],
+    [
+      'in use beyond the threshold',
+      { pods: [running('p', 'm1', cpu(2400))] },
+      '60 % of it are in use, for one by default/p',
+    ],
+    [
+      'a pod that fits nowhere else',
+      { pods: [running('p', 'm1'), running('q', 'other', cpu(3500))] },
+      'default/p runs on it and fits nowhere else',
+    ],
+    [
+      'room for a pod that waits',
+      { pods: [pod('p'), running('q', 'other', cpu(3500))] },
+      'pods are to come here',
+    ],
+    [
+      'maintenance asked for',
+      { machines: [serving('m1', { spec: { maintenance: true } })] },
+      'it is in maintenance',
+    ],
+    [
+      'its last drain called off just now',
+      { machines: [serving('m1', { status: { retryAt: now + 1 } })] },
+      'it is quarantined: its last drain was called off',
+    ],
+  ])('kept: %s', (_name, parts, why) => {
+    expect(verdict(idle(parts), 'm1')).toBe(`kept: ${why}`);
+    expect(intents(idle(parts))).toEqual([]);
+  });
+
+  test.each<[string, string, Parameters<typeof node>[1]]>([
+    ['control-plane', 'control-plane', { labels: { 'node-role.kubernetes.io/control-plane': '' } }],
+    ['name=m1', 'name=m1', {}],
+    ['critical', 'a label', { labels: { critical: 'yes' } }],
+    ['tier=db', 'a label and its value', { labels: { tier: 'db' } }],
+  ])('fault 40: kept: protected by %s', (entry, _name, parts) => {
+    const given = (protect: string[], nodeParts: typeof parts) =>
+      idle({ settings: settings({ protect }), nodes: [node('m1', nodeParts), node('other')] });
+    expect(verdict(given([entry], parts), 'm1')).toBe(`kept: protected by ${entry}`);
+    expect(intents(given(['control-plane', 'name=m', 'tier=web', 'crit'], {}))).toEqual(['drain m1']);
+  });
+
+  test('finished pods and those of DaemonSets keep nobody', () => {
+    const given = idle({
+      pods: [
+        running('job', 'm1', { finished: true, movable: false }),
+        running('agent', 'm1', { belongsToNode: true, movable: false }),
+      ],
+    });
+    expect(intents(given)).toEqual(['drain m1']);
+  });
+
+  test('machines in between are kept, with what they wait for', () => {
+    const given = snapshot({
+      machines: [machine('m1', { status: { state: 'powering-off', operation: 'op-1' } })],
+    });
+    expect(verdict(given, 'm1')).toBe(
+      'kept: drained and told to power off; not verified yet; waits for the BMC to say off in consecutive reads',
+    );
+  });
+});
+
+describe('consolidation', () => {
+  const half = (milli: number, extra: Parameters<typeof snapshot>[0] = {}): Snapshot =>
+    snapshot({
+      machines: [serving('m1'), serving('m2')],
+      nodes: [node('m1'), node('m2')],
+      pods: [
+        running('a', 'm1', { requests: { cpu: milli } }),
+        running('b', 'm2', { requests: { cpu: milli } }),
+      ],
+      ...extra,
+    });
+
+  test('of two machines that are used a little, exactly one goes', () => {
+    expect(intents(half(1000))).toEqual(['drain m1']);
+    expect(verdict(half(1000), 'm1')).toBe(
+      'drain: nothing has needed it for 3600 s: its 1 pod fit elsewhere',
+    );
+    expect(verdict(half(1000), 'm2')).toBe('kept: pods are to come here');
+  });
+
+  test('the one that is used less', () => {
+    const given = half(1000, {
+      pods: [running('a', 'm1', { requests: { cpu: 1500 } }), running('b', 'm2', { requests: { cpu: 500 } })],
+    });
+    expect(intents(given)).toEqual(['drain m2']);
+  });
+
+  test('none, when they are used beyond the threshold, or the pods do not fit together', () => {
+    expect(intents(half(2100))).toEqual([]);
+    expect(intents(half(2100, { settings: settings({ scaleDownThreshold: 0.9 }) }))).toEqual([]);
+  });
+
+  test('of three, two go when all fits on one', () => {
+    const given = snapshot({
+      machines: [serving('m1'), serving('m2'), serving('m3')],
+      nodes: [node('m1'), node('m2'), node('m3')],
+      pods: [running('a', 'm1'), running('c', 'm3', { requests: { cpu: 1500 } })],
+    });
+    expect(intents(given)).toEqual(['drain m2', 'drain m1']);
+  });
+
+  test('a pod is not moved to a machine that goes itself', () => {
+    const given = snapshot({
+      machines: [serving('m1'), serving('m2')],
+      nodes: [node('m1'), node('m2'), node('other', { allocatable: { cpu: 500, pods: 110 } })],
+      pods: [running('a', 'm1')],
+    });
+    expect(intents(given)).toEqual(['drain m2']);
+    expect(verdict(given, 'm1')).toBe('kept: default/a runs on it and fits nowhere else');
+  });
+});
+
+test('every machine is named once in the record', () => {
+  const given = snapshot({
+    machines: [machine('m3'), serving('m2'), machine('m1', { status: { state: 'joining' } })],
+    nodes: [node('m2'), node('other')],
+  });
+  const { record } = decide(given, now);
+  expect(record.candidates.map(({ machine: name, verdict: said }) => [name, said])).toEqual([
+    ['m1', 'kept'],
+    ['m2', 'drain'],
+    ['m3', 'rejected'],
+  ]);
+  expect(record).toMatchObject({ at: now, intents: [{ kind: 'drain', machine: 'm2' }] });
+});
