@@ -10,7 +10,7 @@ import {
   type Watch,
   type Write,
 } from '../ports.ts';
-import { checkCommit, leaseKey } from './store-checks.ts';
+import { checkCommit, leaseKey, leasesPrefix } from './store-checks.ts';
 import { deadlineMs, EtcdClient, rangeOf, toEntry } from './store-etcd-client.ts';
 import { errorCode, isCompacted, storeError } from './store-etcd-errors.ts';
 import type { EtcdAddress } from './store-etcd-url.ts';
@@ -61,7 +61,8 @@ export class EtcdStore implements Store {
     checkCommit(conditions, writes);
     // etcd answers a transaction without any operation from the member's own, possibly old, state; one that
     // reads something goes through the quorum.
-    const look: IRequestOp[] = [{ request_range: { key: Buffer.of(0), limit: 1 } }];
+    const readable = Buffer.from(conditions[0]?.key ?? leasesPrefix);
+    const look: IRequestOp[] = [{ request_range: { key: readable, count_only: true } }];
     const request = {
       compare: conditions.map(toCompare),
       success: writes.length > 0 ? writes.map(toOperation) : look,
@@ -104,7 +105,8 @@ export class EtcdStore implements Store {
     const lease = new HeldLease({ name, ttlMs, created, sentAt, renew, giveBack }, (ended) =>
       this.#held.delete(ended),
     );
-    this.#held.add(lease);
+    // Not if it took so long that it is lost already.
+    if (lease.remainingMs() > 0) this.#held.add(lease);
     return lease;
   }
 

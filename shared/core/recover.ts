@@ -15,8 +15,8 @@ export function surprise(
   const { on, capacity, step } = lifecycle[status.state];
   if (spec.maintenance && on['maintenance-began']) return { type: 'maintenance-began' };
   if (!spec.maintenance && on['maintenance-ended']) return { type: 'maintenance-ended' };
-  // Who waits for a node is not waiting for power: losing it is a surprise.
-  if (power === 'unknown' || (status.operation && step !== 'join-watcher')) return undefined;
+  // Who joins or is drained does not wait for power: losing it is a surprise.
+  if (power === 'unknown' || (status.operation && step === 'power-action')) return undefined;
   if (status.lastError && capacity === 'none' && (status.retryAt ?? 0) > now) return undefined;
   if (power === 'off') return on['found-off'] && { type: 'found-off' };
   // On without ever becoming a node: only a fresh start can help.

@@ -35,7 +35,7 @@ export async function until<T>(
 }
 
 /** The fields the tests look at. What an answer really has, they assert. */
-export interface Body {
+interface Body {
   kind: string;
   reason: string;
   message: string;

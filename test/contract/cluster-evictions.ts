@@ -71,6 +71,16 @@ export function evictionTests(subject: Subject): void {
 
     test('without a budget a pod is evicted and comes back', async () => {
       const [name = ''] = await ready(2);
+      const tried = await subject.send('POST', `${podsPath()}/${name}/eviction`, {
+        body: {
+          apiVersion: 'policy/v1',
+          kind: 'Eviction',
+          metadata: { name },
+          deleteOptions: { dryRun: ['All'] },
+        },
+      });
+      expect(tried.code).toBe(201);
+      expect(await ready(2)).toContain(name);
       const evicted = await evict(name);
       expect(evicted).toMatchObject({ code: 201, body: { kind: 'Status', status: 'Success' } });
       await until('it is replaced', async () => !(await ready(2)).includes(name));

@@ -183,6 +183,10 @@ export function objectTests(subject: Subject): void {
     });
     expect(tried).toMatchObject({ code: 201, body: { metadata: { name: 'ghost' } } });
     expect((await subject.send('GET', `${maps()}/ghost`)).code).toBe(404);
+    await make('real');
+    const deleted = await subject.send('DELETE', `${maps()}/real`, { body: { dryRun: ['All'] } });
+    expect(deleted.code).toBe(200);
+    expect((await subject.send('GET', `${maps()}/real`)).code).toBe(200);
   });
 
   test('a Secret keeps what was given as text', async () => {

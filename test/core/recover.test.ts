@@ -18,10 +18,10 @@ test.each<[string, Power, Partial<MachineStatus>, string | undefined]>([
   ['one that is booting and lost its power', 'off', { state: 'joining', operation: 'op-1' }, 'found-off'],
   ['one that is being powered on', 'off', { state: 'powering-on', operation: 'op-1' }, undefined],
   [
-    'one that is being drained: its own function looks',
+    'one that is being drained and lost its power',
     'off',
     { state: 'draining', operation: 'op-1' },
-    undefined,
+    'found-off',
   ],
   ['one that is being powered off', 'on', { state: 'powering-off', operation: 'op-1' }, undefined],
   ['one in quarantine', 'off', { state: 'error', lastError: neverJoined, retryAt: now + 1 }, undefined],

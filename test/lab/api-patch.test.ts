@@ -69,7 +69,6 @@ test.each([
 test('strategic patch: items keep the order the patch asks for', () => {
   const target = { containers: [{ name: 'a' }, { name: 'b' }, { name: 'c' }] };
   const patch = {
-    $setElementOrder: undefined,
     '$setElementOrder/containers': [{ name: 'c' }, { name: 'a' }, { name: 'd' }],
     containers: [{ name: 'd', image: 'd' }],
   };
@@ -97,4 +96,12 @@ test('strategic patch: a map or a list can be replaced or emptied as a whole', (
   });
   const retained = applyStrategicPatch(target, { strategy: { $retainKeys: ['type'], type: 'Recreate' } });
   expect(retained).not.toHaveProperty('strategy.rollingUpdate');
+});
+
+test("strategic patch: a disruption budget's selector is replaced", () => {
+  const target = { spec: { minAvailable: 1, selector: { matchLabels: { app: 'a' } } } };
+  const patch = { spec: { selector: { matchLabels: { tier: 'b' } } } };
+  expect(applyStrategicPatch(target, patch)).toEqual({
+    spec: { minAvailable: 1, selector: { matchLabels: { tier: 'b' } } },
+  });
 });

@@ -58,6 +58,7 @@ describeWith(['etcd'], 'etcd with passwords', () => {
     );
     const put = (key: string) => store.commit([], [{ put: key, value: '1' }]);
     expect((await put('/baremetal/a')).committed).toBe(true);
+    expect((await store.commit([{ key: '/baremetal/b', revision: 0 }], [])).committed).toBe(true);
     const lease = await store.acquire('machine', 3000, 'me');
     expect(lease?.remainingMs()).toBeGreaterThan(0);
     await expect(put('/elsewhere')).rejects.toMatchObject({

@@ -10,16 +10,20 @@ import { sqliteError } from '../../shared/adapters/store-sqlite.ts';
 
 let folder: string;
 let file: string;
+let kill: (() => Promise<void>) | undefined;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'bamel-store-'));
   file = join(folder, 'sub', 'store.db');
 });
-afterEach(() => rmSync(folder, { recursive: true }));
+afterEach(async () => {
+  await kill?.();
+  rmSync(folder, { recursive: true });
+});
 
 const open = (options = {}) => openStore(`embedded:${file}`, options);
 
-/** Another process that opens the store, runs the lines, says so and then waits for its end. */
-async function otherProcess(lines: string) {
+/** Another process that opens the store and runs the lines; it lives until it is killed. */
+async function otherProcess(lines: string): Promise<void> {
   const module = new URL('../../shared/adapters/store.ts', import.meta.url);
   const script = `
     import { openStore } from '${module}';
@@ -28,16 +32,15 @@ async function otherProcess(lines: string) {
     console.log('done');
     setInterval(() => undefined, 1000);
   `;
-  const child = spawn(process.execPath, ['--input-type=module-typescript', '-e', script], {
+  const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  await once(child.stdout, 'data');
-  return {
-    async kill() {
-      child.kill('SIGKILL');
-      await once(child, 'exit');
-    },
+  kill = async () => {
+    kill = undefined;
+    child.kill('SIGKILL');
+    await once(child, 'exit');
   };
+  await once(child.stdout, 'data');
 }
 
 test('what was committed is there after a restart, and revisions go on', async () => {
@@ -54,7 +57,7 @@ test('what was committed is there after a restart, and revisions go on', async (
 });
 
 test('what was committed is there after the process was killed, and its leases and its lock are not', async () => {
-  const child = await otherProcess(`
+  await otherProcess(`
     await store.commit([], [{ put: '/a', value: 'kept' }]);
     await store.acquire('machine', 600_000, 'child');
   `);
@@ -64,7 +67,7 @@ test('what was committed is there after the process was killed, and its leases a
   const reader = await open({ readOnly: true });
   expect((await reader.list(leasesPrefix)).entries).toHaveLength(1);
   await reader.close();
-  await child.kill();
+  await kill?.();
   const store = await open();
   expect((await store.get('/a'))?.value).toBe('kept');
   expect((await store.list(leasesPrefix)).entries).toEqual([]);

@@ -23,7 +23,7 @@ const containerDefaults = (container: Container): Container => {
   };
 };
 
-export const podSpecDefaults = (spec: PodSpec, restartPolicy = 'Always'): PodSpec => ({
+const podSpecDefaults = (spec: PodSpec, restartPolicy = 'Always'): PodSpec => ({
   restartPolicy,
   terminationGracePeriodSeconds: 30,
   dnsPolicy: 'ClusterFirst',

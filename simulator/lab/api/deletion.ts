@@ -6,6 +6,8 @@ export interface DeleteOptions {
   gracePeriodSeconds?: number | undefined;
   propagationPolicy?: string | undefined;
   orphanDependents?: boolean | undefined;
+  /** ['All']: only say what would happen. */
+  dryRun?: string[] | undefined;
   preconditions?: { uid?: string | undefined; resourceVersion?: string | undefined } | undefined;
 }
 

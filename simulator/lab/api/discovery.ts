@@ -51,7 +51,7 @@ function groupsOf(types: TypeTable) {
   });
 }
 
-export const serverVersion = {
+const serverVersion = {
   major: '1',
   minor: '36',
   gitVersion: 'v1.36.0-lab',

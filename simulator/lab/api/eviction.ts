@@ -61,6 +61,8 @@ function needsBudget(budget: DisruptionBudget, pod: Pod): boolean {
 
 /** Deletes a pod if its disruption budget allows it. */
 export function evict(store: Store, namespace: string, name: string, options: DeleteOptions): object {
+  if (options.dryRun?.includes('All'))
+    return store.dryRun(() => evict(store, namespace, name, { ...options, dryRun: undefined }));
   const pod = store.find(pods, namespace, name);
   if (!isIdle(pod)) {
     const budgets = [...store.list(disruptionBudgets, namespace)].filter(({ spec }) =>

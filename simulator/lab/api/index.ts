@@ -22,8 +22,6 @@ export interface LabApi {
   close(): Promise<void>;
 }
 
-export { Store } from './store.ts';
-
 /** A Kubernetes API in memory, over plain HTTP on loopback. Controllers are started apart. */
 export async function startApi(options: ApiOptions = {}): Promise<LabApi> {
   const { port = 0, token, bookmarkMs = 10_000, log = () => {} } = options;

@@ -75,6 +75,9 @@ function mergeList(field: string, current: unknown, patch: unknown[]): unknown[]
   return field in identities ? mergeItems(field, before, patch) : patch;
 }
 
+const isLabelSelector = (key: string, value: unknown) =>
+  key === 'selector' && isFields(value) && ('matchLabels' in value || 'matchExpressions' in value);
+
 /** Kubernetes' strategic merge patch, with its directives. */
 export function applyStrategicPatch(target: unknown, patch: unknown): unknown {
   if (!isFields(patch)) return patch;
@@ -93,6 +96,8 @@ export function applyStrategicPatch(target: unknown, patch: unknown): unknown {
       if (Array.isArray(current)) result[field] = current.filter((item) => !list?.includes(item));
     } else if (value === null) delete result[key];
     else if (list) result[key] = mergeList(key, result[key], list);
+    // A disruption budget's selector is replaced as a whole; those of workloads never change.
+    else if (isLabelSelector(key, value)) result[key] = value;
     else result[key] = applyStrategicPatch(result[key], value);
   }
   for (const [field, order] of orders) {

@@ -93,7 +93,6 @@ const NodeSelectorRequirement = z.looseObject({
   operator: z.string(),
   values: z.array(z.string()).optional(),
 });
-export type NodeSelectorRequirement = z.infer<typeof NodeSelectorRequirement>;
 
 const NodeSelectorTerm = z.looseObject({
   matchExpressions: z.array(NodeSelectorRequirement).optional(),

@@ -44,7 +44,7 @@ function inOrder(objects: Iterable<KubeObject>, matches: Matcher): { key: string
 /** Large enough that a long list is not written in thousands of tiny pieces. */
 const pieceSize = 64 * 1024;
 
-export function sendPieces(response: ServerResponse, pieces: Iterable<string>): void {
+function sendPieces(response: ServerResponse, pieces: Iterable<string>): void {
   response.writeHead(200, { 'content-type': 'application/json' });
   let text = '';
   for (const piece of pieces) {

@@ -53,11 +53,15 @@ export async function readBody(request: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString();
 }
 
-export const unsupportedMediaType = (accepted: readonly string[]) =>
+/** Only kubectl's `create KIND` sends it. */
+const protobufHint =
+  '; not protobuf: add --dry-run=client -o yaml to the kubectl command and pipe it into kubectl apply -f -';
+
+export const unsupportedMediaType = (accepted: readonly string[], hint = '') =>
   new StatusError(
     415,
     'UnsupportedMediaType',
-    `the body of the request was in an unknown format - accepted media types include: ${accepted.join(', ')}`,
+    `the body of the request was in an unknown format - accepted media types include: ${accepted.join(', ')}${hint}`,
     {},
   );
 
@@ -71,6 +75,8 @@ export const mediaTypeOf = (request: IncomingMessage) =>
 
 export function parseBody(text: string, mediaType: string): unknown {
   const parse = parsers[mediaType];
+  if (mediaType === 'application/vnd.kubernetes.protobuf')
+    throw unsupportedMediaType(Object.keys(parsers), protobufHint);
   if (!parse) throw unsupportedMediaType(Object.keys(parsers));
   try {
     return parse(text);

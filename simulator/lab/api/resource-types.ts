@@ -45,7 +45,7 @@ export interface Alias {
   readonly fields?: Readonly<Record<string, string>>;
 }
 
-export interface CustomType {
+interface CustomType {
   readonly schema: Record<string, unknown> | undefined;
   readonly columns: readonly {
     name: string;

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { discovery } from './discovery.ts';
 import type { KubeObject } from './objects.ts';
+import { openapi } from './openapi.ts';
 import { list, selection, watch } from './reads.ts';
 import { representationFor } from './representation.ts';
 import { mediaTypeOf, parseBody, readBody, type Target, targetOf } from './request.ts';
@@ -54,14 +55,15 @@ class Handler {
     }
     if (this.#token !== undefined && request.headers.authorization !== `Bearer ${this.#token}`)
       throw new StatusError(401, 'Unauthorized', 'Unauthorized');
-    const about = request.method === 'GET' ? discovery(this.#store.types, path) : undefined;
+    const { types } = this.#store;
+    const about = request.method === 'GET' ? (discovery(types, path) ?? openapi(types, path)) : undefined;
     if (about) {
       sendJson(response, 200, JSON.stringify(about));
       return;
     }
-    const target = targetOf(this.#store.types, path);
+    const target = targetOf(types, path);
     if (target.subresource !== undefined && target.subresource !== 'status')
-      await this.#subresource(request, response, target);
+      await this.#subresource(request, response, target, query);
     else if (request.method === 'GET') this.#read(request, response, target, query);
     else await this.#write(request, response, target, query);
   }
@@ -90,7 +92,7 @@ class Handler {
     const mediaType = mediaTypeOf(request);
     const body = () => (text ? parseBody(text, mediaType) : undefined);
     const representation = representationFor(type, request.headers.accept, store.clock.now);
-    const attempt = <R>(work: () => R): R => (query.get('dryRun') === 'All' ? store.dryRun(work) : work());
+    const attempt = <R>(work: () => R) => this.#attempt(query, work);
     const write = (work: () => { code: number; object: KubeObject }) => {
       const { code, object } = attempt(work);
       sendJson(response, code, representation.one(object));
@@ -118,15 +120,25 @@ class Handler {
     } else throw methodNotAllowed();
   }
 
-  async #subresource(request: IncomingMessage, response: ServerResponse, target: Target): Promise<void> {
+  #attempt<R>(query: URLSearchParams, work: () => R): R {
+    return query.get('dryRun') === 'All' ? this.#store.dryRun(work) : work();
+  }
+
+  async #subresource(
+    request: IncomingMessage,
+    response: ServerResponse,
+    target: Target,
+    query: URLSearchParams,
+  ): Promise<void> {
     const text = await readBody(request);
     const mediaType = mediaTypeOf(request);
-    const answer = subresource(this.#store, {
+    const call = {
       method: request.method ?? '',
       target,
       mediaType,
       body: () => parseBody(text, mediaType.endsWith('+json') ? 'application/json' : mediaType),
-    });
+    };
+    const answer = this.#attempt(query, () => subresource(this.#store, call));
     if (typeof answer.body === 'object') {
       sendJson(response, answer.code, JSON.stringify(answer.body));
       return;

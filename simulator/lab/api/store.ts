@@ -155,6 +155,8 @@ export class Store {
     name: string,
     options: DeleteOptions = {},
   ): { object: T; gone: boolean } {
+    if (options.dryRun?.includes('All'))
+      return this.dryRun(() => this.delete(type, namespace, name, { ...options, dryRun: undefined }));
     const current = this.find(type, namespace, name);
     const { marked, gone } = deletionOf(type, current, options, this.clock.now());
     const object = sameJson(current, marked) ? current : this.#commit(type, 'MODIFIED', marked, current);
@@ -169,11 +171,12 @@ export class Store {
 
   /** Does everything but the writing. */
   dryRun<R>(work: () => R): R {
+    const before = this.#dry;
     this.#dry = true;
     try {
       return work();
     } finally {
-      this.#dry = false;
+      this.#dry = before;
     }
   }
 

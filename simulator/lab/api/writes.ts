@@ -30,6 +30,10 @@ export const DeleteOptions = z.looseObject({
     .string()
     .nullish()
     .transform((value) => value ?? undefined),
+  dryRun: z
+    .array(z.string())
+    .nullish()
+    .transform((value) => value ?? undefined),
   orphanDependents: z
     .boolean()
     .nullish()

@@ -1,0 +1,33 @@
+import { playStory, readInventory, startWorld } from '../story/story.ts';
+import { describeWith } from '../support/programs.ts';
+import { type ControlPlane, startControlPlane } from './stack/control-plane.ts';
+import { type Etcd, startEtcd } from './stack/etcd.ts';
+import { controlPlanePrograms } from './stack/table.ts';
+
+describeWith(controlPlanePrograms, 'on etcd, kube-apiserver, kube-scheduler and kwok', () => {
+  let plane: ControlPlane;
+  let inventory: Etcd;
+  beforeAll(async () => {
+    [plane, inventory] = await Promise.all([startControlPlane(), startEtcd()]);
+  });
+  afterAll(() => Promise.all([plane?.close(), inventory?.close()]));
+
+  test('the story: etcd and a real control plane', async () => {
+    const kubeconfig = plane.kubeConfig.exportConfig();
+    const world = await startWorld({ kubeconfig, registrar: 'kwok' });
+    const store = `etcd://${inventory.endpoints.map((endpoint) => new URL(endpoint).host).join(',')}`;
+    try {
+      const host = await world.startHost(store);
+      await playStory(world);
+      expect(await host.stop()).toBe('0');
+      for (const machine of ['m-1', 'm-2'])
+        expect(world.commands(machine)).toEqual(['On', 'GracefulShutdown']);
+      const ends = await readInventory(store, async ({ store }) =>
+        (await store.list('/baremetal/operations/')).entries.map(({ value }) => JSON.parse(value).end),
+      );
+      expect(ends).toEqual(['done', 'done', 'done', 'done']);
+    } finally {
+      await world.close();
+    }
+  });
+});
