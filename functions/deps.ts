@@ -37,14 +37,42 @@ export async function underLease<Value>(
 /** The annotation on a node that we cordoned: the operation it was for. Nothing else is ever uncordoned. */
 export const cordonedBy = 'bamel.dev/cordoned-by';
 
-/** Only the holder touches a machine. Long enough to outlive a BMC call that is begun late in a renewal. */
-export function underMachineLease<Value>(
+/** How often somebody who waits for a machine's lease asks for it. */
+const askEveryMs = 500;
+
+/**
+ * Only the holder touches a machine. The TTL is long enough to outlive a BMC call that is begun late in a
+ * renewal. Waits for another holder as long as `patience` lasts, so that a holder that died is replaced as soon
+ * as its lease is over, tick or no tick.
+ */
+export async function underMachineLease<Value>(
   deps: Deps,
   machine: string,
   { timings }: Settings,
   work: (lease: Lease) => Promise<Value>,
+  patience: { readonly ms: number; readonly signal?: AbortSignal } = { ms: 0 },
 ): Promise<Value | undefined> {
-  return underLease(deps, `machine-${machine}`, 3 * timings.bmcTimeoutMs, work);
+  const until = deps.clock.now() + patience.ms;
+  for (;;) {
+    const result = await underLease(deps, `machine-${machine}`, 3 * timings.bmcTimeoutMs, async (lease) => ({
+      value: await work(lease),
+    }));
+    if (result) return result.value;
+    if (deps.clock.now() >= until || patience.signal?.aborted) return undefined;
+    await deps.clock.sleep(askEveryMs, patience.signal);
+  }
+}
+
+/** Whoever asks for a machine that this process is at already shares that work: it reads the state as it goes. */
+export function onePerMachine(
+  work: (machine: string, signal: AbortSignal) => Promise<string>,
+): (machine: string, signal: AbortSignal) => Promise<string> {
+  const underWay = new Map<string, Promise<string>>();
+  return (machine, signal) => {
+    const shared = underWay.get(machine) ?? work(machine, signal).finally(() => underWay.delete(machine));
+    underWay.set(machine, shared);
+    return shared;
+  };
 }
 
 /** Runs the work for every item, a few at a time. */

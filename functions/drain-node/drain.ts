@@ -16,7 +16,7 @@ const longestMs = 20_000;
 /** Cordon, evict, wait until every pod is gone; past the deadline uncordon and leave the machine on. */
 export async function drain(deps: Deps, machine: string, signal: AbortSignal): Promise<string> {
   const settings = await deps.inventory.settings();
-  const result = await underMachineLease(deps, machine, settings, async (lease) => {
+  const work = async (lease: Lease): Promise<string> => {
     const until = deps.clock.now() + longestMs;
     const stop = AbortSignal.any([signal, lease.lost]);
     while (!stop.aborted && deps.clock.now() < until) {
@@ -27,7 +27,8 @@ export async function drain(deps: Deps, machine: string, signal: AbortSignal): P
       await deps.clock.sleep(settings.timings.evictEveryMs, stop);
     }
     return 'still under way; the next tick goes on';
-  });
+  };
+  const result = await underMachineLease(deps, machine, settings, work, { ms: longestMs, signal });
   return result ?? 'another instance is at it';
 }
 

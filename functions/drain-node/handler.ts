@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { stepOf } from '../../shared/core/lifecycle.ts';
 import { done, rejected } from '../../shared/core/outcome.ts';
 import type { Handler } from '../../shared/runtime/function.ts';
-import { type Deps, forEachOf } from '../deps.ts';
+import { type Deps, forEachOf, onePerMachine } from '../deps.ts';
 import { drain } from './drain.ts';
 
 export const DrainInput = z.strictObject({
@@ -15,6 +15,7 @@ export const DrainInput = z.strictObject({
 
 /** Empties nodes before their machines are powered off; gives up rather than lose a pod. */
 export function drainNode(deps: Deps): Handler<z.output<typeof DrainInput>> {
+  const drainOne = onePerMachine((machine, signal) => drain(deps, machine, signal));
   return async ({ machine }, { signal }) => {
     const records = await deps.inventory.machines();
     if (machine !== undefined && !records.some(({ spec }) => spec.name === machine))
@@ -27,7 +28,7 @@ export function drainNode(deps: Deps): Handler<z.output<typeof DrainInput>> {
       ),
       8,
       async ({ spec }) => {
-        results[spec.name] = await drain(deps, spec.name, signal);
+        results[spec.name] = await drainOne(spec.name, signal);
       },
     );
     return done({ machines: results });

@@ -19,8 +19,12 @@ const longestMs = 20_000;
  */
 export async function carryOut(deps: Deps, machine: string, signal: AbortSignal): Promise<string> {
   const settings = await deps.inventory.settings();
-  const result = await underMachineLease(deps, machine, settings, (lease) =>
-    pursue(deps, machine, settings, AbortSignal.any([signal, lease.lost]), lease),
+  const result = await underMachineLease(
+    deps,
+    machine,
+    settings,
+    (lease) => pursue(deps, machine, settings, AbortSignal.any([signal, lease.lost]), lease),
+    { ms: longestMs, signal },
   );
   return result ?? 'another instance is at it';
 }

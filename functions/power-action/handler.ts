@@ -1,8 +1,9 @@
 import { z } from 'zod';
+import type { MachineRecord } from '../../shared/adapters/inventory.ts';
 import { stepOf } from '../../shared/core/lifecycle.ts';
 import { done, rejected } from '../../shared/core/outcome.ts';
 import type { Handler } from '../../shared/runtime/function.ts';
-import { type Deps, forEachOf } from '../deps.ts';
+import { type Deps, forEachOf, onePerMachine } from '../deps.ts';
 import { carryOut } from './carry-out.ts';
 import { createSweep } from './sweep.ts';
 
@@ -20,21 +21,27 @@ const atOnce = 32;
 /** Carries out power operations, verified; and looks at the machines at rest, so that surprises are noticed. */
 export function powerAction(deps: Deps): Handler<z.output<typeof PowerInput>> {
   const sweep = createSweep(deps);
+  const operate = onePerMachine((machine, signal) => carryOut(deps, machine, signal));
   return async ({ machine }, { signal }) => {
-    if (machine !== undefined) {
-      const record = await deps.inventory.machine(machine);
-      if (!record) return rejected(`there is no machine called ${machine}`);
-      return done({ machine, result: await carryOut(deps, machine, signal) });
-    }
-    const records = await deps.inventory.machines();
+    const records =
+      machine === undefined ? await deps.inventory.machines() : [await deps.inventory.machine(machine)];
+    const known = records.filter((record) => record !== undefined);
+    if (known.length < records.length) return rejected(`there is no machine called ${machine}`);
+    const isWaiting = (record: MachineRecord): boolean =>
+      stepOf(record) === 'power-action' && record.status.operation !== undefined;
     const results: Record<string, string> = {};
-    await forEachOf(records, atOnce, async (record) => {
-      const { name } = record.spec;
-      results[name] =
-        stepOf(record) === 'power-action' && record.status.operation
-          ? await carryOut(deps, name, signal)
-          : await sweep(record, signal);
-    });
+    await Promise.all([
+      forEachOf(known.filter(isWaiting), atOnce, async ({ spec }) => {
+        results[spec.name] = await operate(spec.name, signal);
+      }),
+      forEachOf(
+        known.filter((record) => !isWaiting(record)),
+        atOnce,
+        async (record) => {
+          results[record.spec.name] = await sweep(record, signal);
+        },
+      ),
+    ]);
     return done({ machines: results });
   };
 }

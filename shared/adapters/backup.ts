@@ -40,7 +40,7 @@ export async function* backup(
   }
 }
 
-export class BackupError extends Error {
+class BackupError extends Error {
   override readonly name = 'BackupError';
 }
 

@@ -8,7 +8,7 @@ export const maxPerCommit = 100;
 /** Of all keys and values in one commit. etcd allows 1.5 MiB for the whole request by default. */
 export const maxCommitBytes = 1_400_000;
 
-export const keyOf = (write: Write): string => ('put' in write ? write.put : write.delete);
+const keyOf = (write: Write): string => ('put' in write ? write.put : write.delete);
 
 export const bytesOf = (write: Write): number =>
   Buffer.byteLength(keyOf(write)) + ('put' in write ? Buffer.byteLength(write.value) : 0);

@@ -29,7 +29,7 @@ const schema = `
 /** SQLite's result codes; the low byte of an extended one. */
 const sqlite = { busy: 5, readOnly: 8, full: 13, cannotOpen: 14, notADatabase: 26 } as const;
 
-export function sqliteCode(error: unknown): number | undefined {
+function sqliteCode(error: unknown): number | undefined {
   const { errcode } = error as { errcode?: number };
   return errcode === undefined ? undefined : errcode & 0xff;
 }

@@ -14,16 +14,17 @@ export type StoreHarness = {
 /** What every store does. `runs`: how many random histories to compare with a plain Map. */
 export function storeContract(name: string, open: () => Promise<StoreHarness>, { runs = 100 } = {}): void {
   describe(name, () => {
-    let harness: StoreHarness;
+    let harness: StoreHarness | undefined;
     let store: Store;
+    let another: StoreHarness['another'];
     let root: string;
     let count = 0;
 
     beforeAll(async () => {
       harness = await open();
-      store = harness.store;
+      ({ store, another } = harness);
     });
-    afterAll(() => harness.close());
+    afterAll(() => harness?.close());
     beforeEach(() => {
       root = `/test/${++count}/`;
     });
@@ -109,7 +110,7 @@ export function storeContract(name: string, open: () => Promise<StoreHarness>, {
         const key = (index: number) => `k${String(index).padStart(5, '0')}`;
         for (let from = 0; from < 2500; from += 100)
           await write(...Array.from({ length: 100 }, (_, index) => put(key(from + index), 'start')));
-        const [writer, done] = [await harness.another(), new AbortController()];
+        const [writer, done] = [await another(), new AbortController()];
         const writing = (async () => {
           for (let round = 0; round < 2000 && !done.signal.aborted; round++)
             await writer.commit([], [put(key(0), `${round}`), put(key(2499), `${round}`)]);
@@ -127,7 +128,7 @@ export function storeContract(name: string, open: () => Promise<StoreHarness>, {
 
       test('a commit of several keys is seen whole or not at all', async () => {
         const keys = Array.from({ length: 20 }, (_, index) => `k${index}`);
-        const [writer, done] = [await harness.another(), new AbortController()];
+        const [writer, done] = [await another(), new AbortController()];
         await write(...keys.map((key) => put(key, 'start')));
         const writing = (async () => {
           for (let round = 0; round < 2000 && !done.signal.aborted; round++)
@@ -235,7 +236,7 @@ export function storeContract(name: string, open: () => Promise<StoreHarness>, {
             if (committed) done++;
           }
         };
-        const other = await harness.another();
+        const other = await another();
         await Promise.all(Array.from({ length: 8 }, (_, index) => add(index % 2 ? store : other)));
         expect((await get('sum'))?.value).toBe('200');
       });
@@ -307,7 +308,7 @@ export function storeContract(name: string, open: () => Promise<StoreHarness>, {
       });
 
       test('what another handle writes is seen, nothing twice and nothing missed', async () => {
-        const other = await harness.another();
+        const other = await another();
         const { changes, watch, until } = await collect(root);
         const writing = Array.from({ length: 200 }, (_, index) =>
           other.commit([], [put(`k${index}`, `${index}`)]),
@@ -360,7 +361,7 @@ export function storeContract(name: string, open: () => Promise<StoreHarness>, {
         store.commit([lease.fence], [put('under-lease', value)]);
 
       test('one of many gets it, and its owner can be read', async () => {
-        const other = await harness.another();
+        const other = await another();
         const all = await Promise.all(
           Array.from({ length: 8 }, (_, index) =>
             (index % 2 ? store : other).acquire(name(), ttlMs, `w${index}`),
@@ -380,7 +381,7 @@ export function storeContract(name: string, open: () => Promise<StoreHarness>, {
         await first.release();
         expect(first.remainingMs()).toBe(0);
         expect(await store.get(leaseKey(name()))).toBeUndefined();
-        const second = await acquire('second', await harness.another());
+        const second = await acquire('second', await another());
         expect((await fenced(first, 'stale')).committed).toBe(false);
         expect((await fenced(second, 'second')).committed).toBe(true);
         await first.release();
@@ -406,7 +407,7 @@ export function storeContract(name: string, open: () => Promise<StoreHarness>, {
         standStill(ttlMs);
         expect(first.remainingMs()).toBe(0);
         expect(first.lost.aborted).toBe(true);
-        const other = await harness.another();
+        const other = await another();
         const second = await waitFor('the takeover', () => other.acquire(name(), ttlMs, 'second'));
         expect((await fenced(first, 'stale')).committed).toBe(false);
         expect((await fenced(second, 'second')).committed).toBe(true);

@@ -143,7 +143,7 @@ function carriedOut(snapshot: Snapshot, on: readonly string[]): Snapshot {
         return node(name, { labels, allocatable: free });
       }),
   ];
-  const open = openNodes({ nodes, pods: snapshot.cluster.pods });
+  const open = openNodes({ ...snapshot, machines, cluster: { nodes, pods: snapshot.cluster.pods } });
   const waiting = new Set(waitingPods(snapshot.cluster));
   const bind = new Map([...waiting].map((pod) => [pod, place(pod, open)]));
   const pods = snapshot.cluster.pods.map((pod) => {

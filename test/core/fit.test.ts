@@ -3,7 +3,7 @@ import { misfit, type Place } from '../../shared/core/fit.ts';
 import type { Taint } from '../../shared/core/machine.ts';
 import { packAll, place } from '../../shared/core/pack.ts';
 import { openNodes, placeOf, waitingPods } from '../../shared/core/snapshot.ts';
-import { Gi, machine, node, pod, running } from './support/builders.ts';
+import { Gi, machine, node, pod, running, serving, snapshot } from './support/builders.ts';
 
 const spot = (parts: Partial<Place> = {}): Place => ({
   name: 'm1',
@@ -62,11 +62,14 @@ test('what a machine will be is known before it is on', () => {
   });
 });
 
-test('only Ready nodes that take pods are open, less what runs there', () => {
-  const open = openNodes({
-    nodes: [node('a'), node('b', { ready: false }), node('c', { unschedulable: true })],
-    pods: [running('p', 'a'), running('finished', 'a', { finished: true }), running('q', 'b')],
-  });
+test('only Ready nodes that take pods and are not to be emptied are open, less what runs there', () => {
+  const open = openNodes(
+    snapshot({
+      machines: [serving('d', { status: { state: 'draining' } })],
+      nodes: [node('a'), node('b', { ready: false }), node('c', { unschedulable: true }), node('d')],
+      pods: [running('p', 'a'), running('finished', 'a', { finished: true }), running('q', 'b')],
+    }),
+  );
   expect(open.map(({ name, free }) => [name, free.cpu, free.pods])).toEqual([['a', 3000, 109]]);
 });
 

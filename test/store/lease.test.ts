@@ -1,6 +1,7 @@
-import { jest } from '@jest/globals';
 import { HeldLease, lossMargin } from '../../shared/adapters/store-lease.ts';
 import { StoreError } from '../../shared/ports.ts';
+
+const { jest } = import.meta;
 
 beforeEach(() => void jest.useFakeTimers());
 afterEach(() => void jest.useRealTimers());

@@ -27,7 +27,8 @@ export function finish(world: World, slot: number): void {
 /** Everybody who read the machine before holds an old revision now. */
 export function touch(world: World, m: number): void {
   for (const run of world.slots)
-    if (run && !run.stale.includes(m) && (run.fn === 'evaluate' || run.m === m)) run.stale = [...run.stale, m].sort();
+    if (run && !run.stale.includes(m) && (run.fn === 'evaluate' || run.m === m))
+      run.stale = [...run.stale, m].sort();
 }
 
 export interface Happening {

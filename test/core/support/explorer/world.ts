@@ -1,6 +1,12 @@
 import type { Node, Pod } from '../../../../shared/core/cluster.ts';
 import type { MachineEvent } from '../../../../shared/core/lifecycle.ts';
-import type { Machine, MachineSpec, MachineStatus, Power, PowerVerb } from '../../../../shared/core/machine.ts';
+import type {
+  Machine,
+  MachineSpec,
+  MachineStatus,
+  Power,
+  PowerVerb,
+} from '../../../../shared/core/machine.ts';
 import type { Operation } from '../../../../shared/core/operation.ts';
 import type { PoolSpec, Settings, Timings } from '../../../../shared/core/settings.ts';
 import { machine, node, pod, pool, settings } from '../builders.ts';
@@ -43,7 +49,7 @@ export interface Run {
   verb?: PowerVerb;
   /** Operations begun on the machine since the command was written down. */
   age?: number;
-  event?: MachineEvent;
+  event?: MachineEvent | undefined;
   observed?: Partial<MachineStatus>;
   uncordon?: boolean;
   intents?: { kind: 'power-on' | 'drain'; m: number }[];
@@ -68,10 +74,12 @@ export interface Scenario {
   readonly maxNodes: number;
   /** For every pod: the machines it fits. */
   readonly pods: readonly (readonly number[])[];
-  readonly start: World;
+  readonly starts: readonly World[];
   readonly functions: readonly Run['fn'][];
   readonly faults: readonly Fault[];
+  /** Breadth first through this many worlds, then this many random walks beyond. */
   readonly mostStates: number;
+  readonly walks: number;
 }
 
 export type Fault =
@@ -180,7 +188,11 @@ export function tidy(world: World): World {
     const { commands } = one;
     // Only the first and the last count, and there are none without an operation.
     one.commands =
-      one.status.operation === undefined ? [] : commands.length > 2 ? [...commands.slice(0, 1), ...commands.slice(-1)] : commands;
+      one.status.operation === undefined
+        ? []
+        : commands.length > 2
+          ? [...commands.slice(0, 1), ...commands.slice(-1)]
+          : commands;
     for (const command of one.commands) command.at = Math.max(command.at, oldest);
   }
   return world;
@@ -200,12 +212,15 @@ export function passTime(world: World): void {
 }
 
 /** A machine that gets power boots anew: whatever boot was the last one is now one more boot ago. */
-export function setPower(one: ModelMachine, on: boolean): void {
+export function setPower(world: World, m: number, on: boolean): void {
+  const one = modelMachine(world, m);
   if (on && !one.on) {
     const older = (boot: number): number => Math.min(boot + 1, 2);
+    const relabel = <Status extends Partial<MachineStatus>>(status: Status): Status =>
+      status.bootID === undefined ? status : { ...status, bootID: String(older(Number(status.bootID))) };
     if (one.node) one.node.boot = older(one.node.boot);
-    if (one.status.bootID !== undefined)
-      one.status = { ...one.status, bootID: String(older(Number(one.status.bootID))) };
+    one.status = relabel(one.status);
+    for (const run of world.slots) if (run?.observed && run.m === m) run.observed = relabel(run.observed);
   }
   one.on = on;
 }

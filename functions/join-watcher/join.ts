@@ -1,0 +1,77 @@
+import { happen } from '../../shared/adapters/changes.ts';
+import type { MachineRecord } from '../../shared/adapters/inventory.ts';
+import type { MachineEvent } from '../../shared/core/lifecycle.ts';
+import type { Match } from '../../shared/core/match.ts';
+import type { Settings } from '../../shared/core/settings.ts';
+import { seconds } from '../../shared/core/text.ts';
+import type { Lease } from '../../shared/ports.ts';
+import { cordonedBy, type Deps } from '../deps.ts';
+import { events, machineEvent } from '../events.ts';
+
+/** Prepares the node, then takes the machine into service. A crash in between is repeated harmlessly. */
+export async function join(
+  deps: Deps,
+  record: MachineRecord,
+  { node, by }: Match,
+  settings: Settings,
+  lease: Lease,
+): Promise<string | undefined> {
+  const { name, pool, labels, taints, providerID } = record.spec;
+  deps.failpoint('join-before-node');
+  await deps.cluster.changeNode(node.name, {
+    labels: { ...labels, 'bamel.dev/machine': name, 'bamel.dev/pool': pool },
+    ...(taints && { taints }),
+    ...(providerID && !node.providerID && { providerID }),
+    // Uncordoned only if it was us who cordoned it.
+    ...(node.annotations[cordonedBy] !== undefined && {
+      unschedulable: false,
+      annotations: { [cordonedBy]: null },
+    }),
+  });
+  deps.failpoint('join-after-node');
+  const now = deps.clock.now();
+  const result = await happen(deps.inventory, record, {
+    event: { type: 'joined', node: node.name },
+    by: 'join-watcher',
+    why: `matched by ${by}`,
+    observed: { kubernetesNode: node.name, nodeReady: true, bootID: node.bootID },
+    lease,
+    settings,
+    now,
+  });
+  if (result.kind !== 'changed') return undefined;
+  deps.failpoint('join-after-result');
+  const { bootTime, learnedBootMs } = record.status;
+  const took = bootTime === undefined ? '' : ` after ${seconds(now - bootTime)}`;
+  const usually = learnedBootMs === undefined ? '' : ` (usually ${seconds(learnedBootMs)})`;
+  deps.log.info(
+    {
+      step: 'join',
+      machine: name,
+      node: node.name,
+      by,
+      story: `is node ${node.name} (by ${by}), Ready${took}${usually}; labels and taints set`,
+    },
+    'machine joined',
+  );
+  await deps.sink.emit(machineEvent(events.machineJoined, name));
+  return `joined as ${node.name}`;
+}
+
+/** It never became a node: quarantined, and the next evaluation takes another machine. */
+export async function giveUp(
+  deps: Deps,
+  record: MachineRecord,
+  event: MachineEvent,
+  settings: Settings,
+  lease: Lease,
+): Promise<string | undefined> {
+  const { name } = record.spec;
+  const now = deps.clock.now();
+  const result = await happen(deps.inventory, record, { event, by: 'join-watcher', lease, settings, now });
+  if (result.kind !== 'changed') return undefined;
+  const story = 'message' in event ? event.message : event.type;
+  deps.log.warn({ step: 'join', machine: name, story: `quarantined: ${story}` }, 'machine quarantined');
+  await deps.sink.emit(machineEvent(events.machineFailed, name));
+  return story;
+}

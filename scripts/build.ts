@@ -1,0 +1,18 @@
+// Bundles every function, the host and the command, each into a folder that runs alone: `build.ts [--out FOLDER]`.
+import { resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { buildBundle } from './build/build-bundle.ts';
+import { bundles } from './build/bundles.ts';
+
+const { values } = parseArgs({ options: { out: { type: 'string' } } });
+const out = values.out ? resolve(values.out) : fileURLToPath(new URL('../dist', import.meta.url));
+const megabytes = (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB`;
+
+for (const bundle of bundles) {
+  const { folder, startBytes, allBytes } = await buildBundle(bundle, out);
+  console.log(
+    `${folder.padEnd(28)} ${megabytes(startBytes)} at start, ${megabytes(allBytes - startBytes)} when used`,
+  );
+}
+console.log(`built into ${out}; any folder runs alone: node ${out}/host/index.mjs`);

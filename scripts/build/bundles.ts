@@ -1,0 +1,17 @@
+import { functionTable } from '../../functions/index.ts';
+
+export interface Bundle {
+  /** Below the output folder; it runs by itself, wherever it is copied. */
+  readonly folder: string;
+  readonly entry: string;
+}
+
+/** Everything that is built. Functions come from their table, so that none can be forgotten. */
+export const bundles: readonly Bundle[] = [
+  ...functionTable.map(({ definition: { name } }) => ({
+    folder: `functions/${name}`,
+    entry: `functions/${name}/main.ts`,
+  })),
+  { folder: 'host', entry: 'functions/main.ts' },
+  { folder: 'bamel', entry: 'cli/main.ts' },
+];
