@@ -29,7 +29,11 @@ afterEach(async () => {
 });
 
 const byHand = async (url: string) => {
-  const answer = await fetch(url, { method: 'POST', body: '{}' });
+  const answer = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: '{}',
+  });
   return { status: answer.status, body: await answer.json() };
 };
 
@@ -61,14 +65,11 @@ test('power-action answers by hand', async () => {
   expect(await byHand(bundle.url)).toEqual({ status: 200, body: { machines: {} } });
 });
 
-test('the host plays the demo: cluster, rack and functions', async () => {
+test('the host plays the demo: a pod waits, a machine is powered on', async () => {
   bundle = await runBundle(join(dist, 'host'));
   const { url } = bundle;
   await eventually(async () => expect((await fetch(`${url}/health/readiness`)).status).toBe(200));
-  expect(await byHand(`${url}/power-action`)).toMatchObject({
-    status: 200,
-    body: { machines: { 'mini-1': expect.any(String), 'tower-1': expect.any(String) } },
-  });
+  await eventually(() => expect(bundle?.lines.join()).toContain('power requested'));
   expect(await bundle.stop()).toBe('0');
 });
 

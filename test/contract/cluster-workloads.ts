@@ -72,11 +72,11 @@ export function workloadTests(subject: Subject): void {
       const { namespace } = subject;
       await apps().createNamespacedDeployment({ namespace, body: workload('web', 2) });
       await ready('web', 2);
-      const { body } = await subject.send('GET', `/apis/apps/v1/namespaces/${namespace}/deployments/web`);
-      const spec = { ...workload('web', 2).spec, template: template('web', 'app:2') };
-      await subject.send('PUT', `/apis/apps/v1/namespaces/${namespace}/deployments/web`, {
-        body: { ...body, spec },
+      const changed = await subject.send('PATCH', `/apis/apps/v1/namespaces/${namespace}/deployments/web`, {
+        body: { spec: { template: template('web', 'app:2') } },
+        type: 'application/strategic-merge-patch+json',
       });
+      expect(changed.code).toBe(200);
       await until('only new pods run', async () => {
         const pods = await ready('web', 2);
         return pods.every((pod) => pod.spec?.containers[0]?.image === 'app:2');

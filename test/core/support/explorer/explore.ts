@@ -29,7 +29,7 @@ export interface Explored {
   readonly met: ReadonlySet<string>;
 }
 
-type Action = readonly [label: string, act: (world: World) => void];
+type Action = readonly [label: string, act: (world: World) => void, fault?: 'fault'];
 
 /** Everything that can happen next. */
 function actions(world: World, scenario: Scenario, rules: Rules): Action[] {
@@ -61,6 +61,7 @@ function actions(world: World, scenario: Scenario, rules: Rules): Action[] {
           for (const [lease, holder] of Object.entries(next.leases))
             if (holder === slot) next.leases[lease] = -1;
         },
+        'fault',
       ]);
   }
   for (const [lease, holder] of Object.entries(world.leases))
@@ -70,6 +71,7 @@ function actions(world: World, scenario: Scenario, rules: Rules): Action[] {
         (next) => {
           delete next.leases[lease];
         },
+        'fault',
       ]);
   for (const [m, one] of world.machines.entries()) {
     if (one.pending) list.push([`machine ${m} obeys ${one.pending}`, (next) => obey(next, m)]);
@@ -77,7 +79,11 @@ function actions(world: World, scenario: Scenario, rules: Rules): Action[] {
     if (one.node?.ready && (!one.on || can('node flaps')))
       list.push([`node ${m} is lost`, (next) => lose(next, m)]);
     if (can('person'))
-      list.push([`a person switches ${m} ${one.on ? 'off' : 'on'}`, (next) => setPower(next, m, !one.on)]);
+      list.push([
+        `a person switches ${m} ${one.on ? 'off' : 'on'}`,
+        (next) => setPower(next, m, !one.on),
+        'fault',
+      ]);
   }
   for (const [index, where] of world.pods.entries()) {
     if (can('pods come and go'))
@@ -197,8 +203,12 @@ export function explore(
   for (let walk = 0; walk < scenario.walks; walk += 1) {
     let key = queue[random(scenario.starts.length)] ?? '';
     for (let step = 0; step < walkLength; step += 1) {
-      const choices = actions(JSON.parse(key), scenario, rules);
-      const next = take(key, choices[random(choices.length)] ?? choices[0] ?? ['', () => undefined]);
+      // Too many faults, and nothing gets anywhere.
+      const faults = random(8) === 0;
+      const choices = actions(JSON.parse(key), scenario, rules).filter(([, , fault]) => faults || !fault);
+      const choice = choices[random(choices.length)];
+      if (!choice) throw new Error('time can always pass');
+      const next = take(key, choice);
       if (next === undefined) return result(false);
       key = next;
     }

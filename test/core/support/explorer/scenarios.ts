@@ -1,5 +1,5 @@
-import type { MachineStatus } from '../../../../shared/core/machine.ts';
-import { type Fault, type ModelMachine, nameOf, type Run, type Scenario, type World } from './world.ts';
+import type { MachineStatus, PowerVerb } from '../../../../shared/core/machine.ts';
+import { type ModelMachine, nameOf, type Run, type Scenario, type World } from './world.ts';
 
 const at = (
   state: MachineStatus['state'],
@@ -45,71 +45,133 @@ const poweringOn = (): ModelMachine => ({
   ordered: true,
 });
 
+const draining = (m: number): ModelMachine => ({
+  ...ready(m),
+  status: at('draining', true, {
+    stateSince: 0,
+    kubernetesNode: nameOf(m),
+    nodeReady: true,
+    bootID: '0',
+    operation: 'op',
+  }),
+  goal: 'off',
+});
+
 const neverJoined = (): ModelMachine => ({
   ...off(),
   on: true,
   status: at('error', true, { attempts: 1, lastError: { code: 'never-joined', message: '', at: 0 } }),
 });
 
-const world = (machines: ModelMachine[], pods: World['pods']): World => ({
+/** Stopped just before it sends what it has written down, for so long that its lease is somebody else's. */
+const stoppedSender = (verb: PowerVerb): Run => ({ fn: 'power', m: 0, at: 'send', stale: [0], verb, age: 0 });
+
+/** Saw the node of a machine that was joining, cordoned still; since then much has happened. */
+const stoppedJoiner = (): Run => ({
+  fn: 'join',
+  m: 0,
+  at: 'prepare',
+  stale: [0],
+  uncordon: true,
+  event: { type: 'joined', node: 'm0' },
+  observed: { kubernetesNode: 'm0', nodeReady: true, bootID: '0' },
+});
+
+const world = (machines: ModelMachine[], pods: World['pods'], stopped: Run | null = null): World => ({
   machines,
   pods,
   leases: {},
-  slots: [null, null],
+  slots: [stopped, null],
 });
 
 const everyFunction: readonly Run['fn'][] = ['evaluate', 'power', 'drain', 'join', 'sweep'];
-const hardware: readonly Fault[] = ['unknown reading', 'command without effect', 'eviction blocked'];
-const processes: readonly Fault[] = ['crash', 'lease lost'];
 
+/** Narrow ones get far; the last one has everything. */
 export const scenarios = {
-  /** One machine through all its life, functions killed and stopped for as long as it takes to be replaced. */
-  processes: {
-    name: 'processes are killed and replaced',
+  power: {
+    name: 'workers are killed, or stopped until others have taken over',
     maxNodes: 1,
     pods: [[0]],
     starts: [
       world([off()], ['waiting']),
-      world([ready(0)], ['none']),
-      world([poweringOn()], ['waiting']),
-      world([poweringOff(0)], ['none']),
-      world([poweringOff(0)], ['waiting']),
-      world([neverJoined()], ['none']),
+      world(
+        [{ ...poweringOff(0), commands: [{ verb: 'soft-off', at: 0 }] }],
+        ['waiting'],
+        stoppedSender('soft-off'),
+      ),
+      world([{ ...poweringOn(), commands: [{ verb: 'on', at: 0 }] }], ['none'], stoppedSender('on')),
     ],
-    functions: everyFunction,
-    faults: [...processes, 'pods come and go'],
-    mostStates: 30_000,
-    walks: 300,
+    functions: ['evaluate', 'power'],
+    faults: ['crash', 'lease lost'],
+    mostStates: 40_000,
+    walks: 0,
   },
-  /** The same with hardware that lies, and people. */
+  drain: {
+    name: 'pods land and joiners interfere while a node is drained',
+    maxNodes: 1,
+    pods: [[0]],
+    starts: [
+      world([draining(0)], ['waiting']),
+      world([{ ...draining(0), node: { ready: true, cordoned: true, boot: 0 } }], [0]),
+      world([poweringOff(0)], ['waiting'], stoppedJoiner()),
+    ],
+    functions: ['power', 'drain', 'join'],
+    faults: ['lease lost', 'eviction blocked'],
+    mostStates: 40_000,
+    walks: 0,
+  },
+  limits: {
+    name: 'two evaluations at once, and pods that want different machines',
+    maxNodes: 1,
+    pods: [[0], [0, 1]],
+    starts: [world([off(), off()], ['waiting', 'none']), world([off(), off()], ['none', 'waiting'])],
+    functions: ['evaluate', 'power'],
+    faults: ['crash', 'lease lost', 'pods come and go'],
+    mostStates: 40_000,
+    walks: 0,
+  },
   hardware: {
     name: 'hardware and people do as they please',
     maxNodes: 1,
     pods: [[0]],
     starts: [
-      world([off()], ['waiting']),
-      world([ready(0)], [0]),
-      world([poweringOff(0)], ['none']),
-      world([neverJoined()], ['waiting']),
+      { ...world([off()], ['waiting']), slots: [null] },
+      { ...world([neverJoined()], ['waiting']), slots: [null] },
     ],
     functions: everyFunction,
-    faults: [...hardware, 'crash', 'node flaps', 'person', 'pods come and go'],
-    mostStates: 30_000,
-    walks: 300,
+    faults: [
+      'unknown reading',
+      'command without effect',
+      'eviction blocked',
+      'node flaps',
+      'person',
+      'pods come and go',
+    ],
+    mostStates: 40_000,
+    walks: 0,
   },
-  /** Two machines, of which one may be on, and pods that want different ones. */
-  limits: {
-    name: 'two machines, one allowed, two evaluations at once',
+  everything: {
+    name: 'everything at once',
     maxNodes: 1,
     pods: [[0], [0, 1]],
     starts: [
-      world([off(), off()], ['waiting', 'none']),
-      world([off(), off()], ['none', 'waiting']),
+      world([off(), off()], ['waiting', 'waiting']),
       world([ready(0), off()], ['none', 'none']),
+      world([poweringOff(0), poweringOn()], ['waiting', 'waiting']),
+      world([neverJoined(), ready(1)], ['none', 1]),
     ],
     functions: everyFunction,
-    faults: [...processes, 'pods come and go'],
-    mostStates: 30_000,
-    walks: 300,
+    faults: [
+      'crash',
+      'lease lost',
+      'unknown reading',
+      'command without effect',
+      'eviction blocked',
+      'node flaps',
+      'person',
+      'pods come and go',
+    ],
+    mostStates: 10_000,
+    walks: 400,
   },
 } satisfies Record<string, Scenario>;
