@@ -4,13 +4,7 @@ import { Agent as HttpsAgent } from 'node:https';
 import axios, { type AxiosResponse } from 'axios';
 import { z } from 'zod';
 import type { MachineSpec, Power, PowerVerb } from '../core/machine.ts';
-import {
-  type Credentials,
-  type DriverDeps,
-  type PowerDriver,
-  PowerError,
-  type PowerReading,
-} from '../ports.ts';
+import { type DriverDeps, type PowerDriver, PowerError, type PowerReading } from '../ports.ts';
 
 const Options = z.strictObject({
   /** Which system, where the BMC manages more than one: its @odata.id. */
@@ -33,26 +27,30 @@ const System = z.object({
     })
     .optional(),
 });
+/** Ids only: the text beside them may repeat what was sent. */
+const Refusal = z.object({
+  error: z.object({
+    '@Message.ExtendedInfo': z.array(z.object({ MessageId: z.string().regex(/^[\w.]{1,100}$/) })).min(1),
+  }),
+});
 
 /** Set-state values only; PushPowerButton would be a toggle. */
-const resetTypes: Readonly<Record<PowerVerb, string>> = {
-  on: 'On',
-  'soft-off': 'GracefulShutdown',
-  'hard-off': 'ForceOff',
+const resets: Readonly<Record<PowerVerb, { readonly type: string; readonly goal: Power }>> = {
+  on: { type: 'On', goal: 'on' },
+  'soft-off': { type: 'GracefulShutdown', goal: 'off' },
+  'hard-off': { type: 'ForceOff', goal: 'off' },
 };
 
 /** Anything else (PoweringOn, Paused, missing …) is unknown. */
-const powerStates: Readonly<Record<string, Power>> = { On: 'on', Off: 'off' };
+const powerStates: ReadonlyMap<unknown, Power> = new Map([
+  ['On', 'on'],
+  ['Off', 'off'],
+]);
 
 /** DMTF Redfish over HTTP(S) with basic authentication: nothing is left behind in the BMC. */
 export function redfish(spec: MachineSpec, deps: DriverDeps): PowerDriver {
-  const options = Options.parse(spec.options ?? {});
-  const { mgmtAddress, bmcCredentials } = spec;
-  if (!mgmtAddress)
-    throw new PowerError(
-      'config',
-      `${spec.name}: powerInterface redfish needs mgmtAddress, such as https://10.0.0.5`,
-    );
+  const options = optionsOf(spec);
+  const address = addressOf(spec);
   let systemPath = options.system;
 
   const request = async (
@@ -61,15 +59,17 @@ export function redfish(spec: MachineSpec, deps: DriverDeps): PowerDriver {
     signal: AbortSignal,
     body?: object,
   ): Promise<unknown> => {
-    const credentials: Credentials | undefined = bmcCredentials
-      ? await deps.credentials(bmcCredentials)
-      : undefined;
-    const ca = options.tls && (await readFile(options.tls.caFile));
+    const url = new URL(path, address);
+    // The BMC says where its resources are: nobody else gets to see the password.
+    if (url.origin !== address.origin)
+      throw failed(spec, 'refused', `its BMC points to ${url.origin}, which is not its mgmtAddress`);
+    const credentials = spec.bmcCredentials ? await deps.credentials(spec.bmcCredentials) : undefined;
+    const ca = options.tls && (await readCertificate(spec, options.tls.caFile));
     let answer: AxiosResponse<unknown>;
     try {
       answer = await axios.request({
         method,
-        url: new URL(path, mgmtAddress).href,
+        url: url.href,
         data: body,
         signal,
         maxRedirects: 0,
@@ -88,81 +88,137 @@ export function redfish(spec: MachineSpec, deps: DriverDeps): PowerDriver {
     return accepted(spec, answer);
   };
 
-  const parse = <Value>(schema: z.ZodType<Value>, value: unknown, what: string): Value => {
-    const parsed = schema.safeParse(value);
+  const get = async <Value>(
+    schema: z.ZodType<Value>,
+    path: string,
+    what: string,
+    signal: AbortSignal,
+  ): Promise<Value> => {
+    const parsed = schema.safeParse(await request('GET', path, signal));
     if (parsed.success) return parsed.data;
-    throw new PowerError(
+    throw failed(
+      spec,
       'refused',
-      `${spec.name}: its BMC's ${what} is not as Redfish has it: ${z.prettifyError(parsed.error)}`,
+      `its BMC's ${what} is not as Redfish has it: ${z.prettifyError(parsed.error)}`,
     );
   };
 
   const findSystem = async (signal: AbortSignal): Promise<string> => {
-    const root = parse(Root, await request('GET', '/redfish/v1/', signal), 'service root');
-    const { Members } = parse(
-      Collection,
-      await request('GET', root.Systems['@odata.id'], signal),
-      'list of systems',
+    const { Systems } = await get(Root, '/redfish/v1/', 'service root', signal);
+    const { Members } = await get(Collection, Systems['@odata.id'], 'list of systems', signal);
+    const [only, ...more] = Members.map((member) => member['@odata.id']);
+    if (only === undefined) throw failed(spec, 'refused', 'its BMC lists no system');
+    if (more.length === 0) return only;
+    throw failed(
+      spec,
+      'config',
+      `its BMC manages ${Members.length} systems: set redfish.system to one of ${[only, ...more].join(', ')}`,
     );
-    const [only, ...more] = Members;
-    if (!only || more.length > 0)
-      throw new PowerError(
-        'config',
-        `${spec.name}: its BMC manages ${Members.length} systems: set redfish.system to one of ${Members.map((member) => member['@odata.id']).join(', ')}`,
-      );
-    return only['@odata.id'];
   };
 
   const readSystem = async (signal: AbortSignal): Promise<z.infer<typeof System>> => {
     systemPath ??= await findSystem(signal);
-    return parse(System, await request('GET', systemPath, signal), 'system');
+    return get(System, systemPath, 'system', signal);
+  };
+
+  const read = async (signal: AbortSignal): Promise<PowerReading> => {
+    const system = await readSystem(signal);
+    return {
+      power: powerStates.get(system.PowerState) ?? 'unknown',
+      systemUUID: system.UUID ?? undefined,
+    };
   };
 
   return {
-    async read(signal): Promise<PowerReading> {
-      const system = await readSystem(signal);
-      return {
-        power: powerStates[system.PowerState ?? ''] ?? 'unknown',
-        systemUUID: system.UUID ?? undefined,
-      };
-    },
+    read,
     async set(verb, signal) {
+      const { type, goal } = resets[verb];
       const reset = (await readSystem(signal)).Actions?.['#ComputerSystem.Reset'];
-      if (!reset) throw new PowerError('refused', `${spec.name}: its BMC offers no reset action`);
-      const type = resetTypes[verb];
+      if (!reset) throw failed(spec, 'refused', 'its BMC offers no reset action');
       const allowed = reset['ResetType@Redfish.AllowableValues'];
       if (allowed && !allowed.includes(type))
-        throw new PowerError(
-          'refused',
-          `${spec.name}: its BMC does not know ${type}, only ${allowed.join(', ')}`,
-        );
-      await request('POST', reset.target, signal, { ResetType: type });
+        throw failed(spec, 'refused', `its BMC does not know ${type}, only ${allowed.join(', ')}`);
+      try {
+        await request('POST', reset.target, signal, { ResetType: type });
+      } catch (error) {
+        // Some refuse to do what is so already.
+        const refused = error instanceof PowerError && error.code === 'refused';
+        if (!refused || (await read(signal)).power !== goal) throw error;
+      }
     },
   };
 }
 
+const failed = (
+  { name }: MachineSpec,
+  code: PowerError['code'],
+  message: string,
+  retryAfterMs?: number,
+): PowerError => new PowerError(code, `${name}: ${message}`, { retryAfterMs });
+
+function optionsOf(spec: MachineSpec): z.output<typeof Options> {
+  const parsed = Options.safeParse(spec.options ?? {});
+  if (parsed.success) return parsed.data;
+  throw failed(
+    spec,
+    'config',
+    `its redfish options are wrong (there are system and tls.caFile): ${z.prettifyError(parsed.error)}`,
+  );
+}
+
+function addressOf(spec: MachineSpec): URL {
+  const address = URL.parse(spec.mgmtAddress ?? '');
+  if (!address)
+    throw failed(spec, 'config', 'powerInterface redfish needs mgmtAddress, such as https://10.0.0.5');
+  // It would stand in the store and in messages.
+  if (address.username || address.password)
+    throw failed(spec, 'config', 'mgmtAddress has a user or password in it: use bmcCredentials for them');
+  return address;
+}
+
+async function readCertificate(spec: MachineSpec, caFile: string): Promise<Buffer> {
+  try {
+    return await readFile(caFile);
+  } catch (error) {
+    throw failed(spec, 'config', `redfish.tls.caFile cannot be read: ${(error as Error).message}`);
+  }
+}
+
+/** What Node.js says of a certificate that nobody it trusts has signed. */
+const unknownSigner = /SELF_SIGNED_CERT|UNABLE_TO_(VERIFY|GET_ISSUER)|CERT_SIGNATURE_FAILURE/;
+
 /** No error of axios travels on: it carries the request, and with it the password. */
 function failedRequest(spec: MachineSpec, error: unknown, signal: AbortSignal): PowerError {
-  if (signal.aborted) return new PowerError('timeout', `${spec.name}: its BMC did not answer in time`);
+  if (signal.aborted) return failed(spec, 'timeout', 'its BMC did not answer in time');
   const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
-  return new PowerError(
-    'unreachable',
-    `${spec.name}: its BMC at ${spec.mgmtAddress} cannot be reached (${code})`,
-  );
+  const hint = unknownSigner.test(code) ? '. Set redfish.tls.caFile to the CA of its certificate' : '';
+  return failed(spec, 'unreachable', `its BMC at ${spec.mgmtAddress} cannot be reached (${code})${hint}`);
 }
 
 function accepted(spec: MachineSpec, { status, data, headers }: AxiosResponse<unknown>): unknown {
   if (status >= 200 && status < 300) return data;
-  if (status === 401 || status === 403)
-    throw new PowerError(
-      'auth',
-      `${spec.name}: its BMC refused the credentials (${status}). Not trying again so that the account is not locked. Update ${spec.bmcCredentials ?? 'bmcCredentials'}`,
+  if (status >= 300 && status < 400)
+    throw failed(
+      spec,
+      'refused',
+      `its BMC sends us elsewhere (${status}), where we do not go. Correct mgmtAddress or redfish.system`,
     );
-  if (status === 429 || status === 503) {
-    const retryAfter = Number(headers['retry-after']);
-    throw new PowerError('busy', `${spec.name}: its BMC is busy (${status})`, {
-      retryAfterMs: Number.isFinite(retryAfter) ? retryAfter * 1000 : undefined,
-    });
-  }
-  throw new PowerError('refused', `${spec.name}: its BMC answered ${status}`);
+  if (status === 401 || status === 403)
+    throw failed(
+      spec,
+      'auth',
+      `its BMC refused the credentials (${status}). Not trying again so that the account is not locked. Update ${spec.bmcCredentials ?? 'bmcCredentials'}`,
+    );
+  if (status === 429 || status === 503)
+    throw failed(spec, 'busy', `its BMC is busy (${status})`, retryAfterMs(headers['retry-after']));
+  const info = Refusal.safeParse(data).data?.error['@Message.ExtendedInfo'];
+  const why = info ? ` (${info.map(({ MessageId }) => MessageId).join(', ')})` : '';
+  throw failed(spec, 'refused', `its BMC answered ${status}${why}`);
+}
+
+/** The header holds seconds or a date. */
+function retryAfterMs(header: unknown): number | undefined {
+  if (typeof header !== 'string') return undefined;
+  const ms = /^\d+$/.test(header) ? Number(header) * 1000 : Date.parse(header) - Date.now();
+  return Number.isNaN(ms) ? undefined : Math.max(0, ms);
 }

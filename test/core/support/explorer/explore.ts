@@ -149,7 +149,7 @@ export function explore(
 ): Explored {
   const met = new Set<string>();
   const seen = new Map<string, Seen>();
-  const ends = new Map<string, boolean>();
+  const ends: Ends = new Map();
   const queue: string[] = [];
   let violation: Explored['violation'];
   const trace = (key: string | undefined): string[] => {
@@ -162,8 +162,8 @@ export function explore(
     seen.set(key, how);
     const world: World = JSON.parse(key);
     for (const name of watch(world)) met.add(name);
-    if (rules === right && !endsWell(world, scenario, ends))
-      violation = { what: 'an operation never ends', trace: trace(key) };
+    const what = rules === right ? wrongEnd(world, scenario, ends) : undefined;
+    if (what) violation = { what, trace: trace(key) };
   };
   /** Takes one action. Undefined: that broke an invariant. */
   const take = (key: string, [label, act]: Action): string | undefined => {
@@ -230,33 +230,42 @@ function randomNumbers(seed: number): (below: number) => number {
 /** The longest that anything takes when nothing goes wrong any more, in ticks. */
 const mostTicks = 40;
 
+/** World → what is wrong with where it ends up, or nothing. */
+type Ends = Map<string, string | undefined>;
+
 /**
  * Everybody at work is killed, all events are lost, and from now on nothing goes wrong: only ticks, each
- * running every function once. Every operation must come to its end, and stay there.
+ * running every function once. Every operation must come to its end, and every pod to a machine if one is free.
  */
-export function endsWell(given: World, scenario: Scenario, known: Map<string, boolean> = new Map()): boolean {
-  const world: World = JSON.parse(JSON.stringify(given));
-  world.slots = [null];
-  world.leases = {};
+export function wrongEnd(given: World, scenario: Scenario, known: Ends = new Map()): string | undefined {
+  const world: World = { ...structuredClone(given), slots: [null], leases: {} };
   const passed: string[] = [];
+  const answer = (what: string | undefined): string | undefined => {
+    for (const key of passed) known.set(key, what);
+    return what;
+  };
   let atRest = 0;
-  let result = false;
-  for (let tick = 0; tick < mostTicks && !result; tick += 1) {
+  for (let tick = 0; tick < mostTicks; tick += 1) {
     const key = JSON.stringify(tidy(world));
-    const before = known.get(key);
-    if (before === false) break;
-    if (before) {
-      result = true;
-      break;
-    }
+    if (known.has(key)) return answer(known.get(key));
     passed.push(key);
-    goodTick(world, scenario);
+    try {
+      goodTick(world, scenario);
+    } catch (error) {
+      if (!(error instanceof Violation)) throw error;
+      return answer(error.message);
+    }
     atRest = world.machines.some(({ status }) => status.operation) ? 0 : atRest + 1;
-    result = atRest >= 4;
+    if (atRest < restTicks) continue;
+    const serving = world.machines.filter(({ status }) => status.state === 'ready').length;
+    const neglected = world.pods.includes('waiting') && serving < scenario.maxNodes;
+    return answer(neglected ? 'a pod waits for ever though a machine is free' : undefined);
   }
-  for (const key of passed) known.set(key, result);
-  return result;
+  return answer('an operation never ends');
 }
+
+/** Longer than any quarantine of the model. */
+const restTicks = 5;
 
 function goodTick(world: World, scenario: Scenario): void {
   const complete = (fn: Parameters<typeof begin>[2], m: number): void => {

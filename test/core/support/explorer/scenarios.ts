@@ -103,7 +103,7 @@ export const scenarios = {
     ],
     functions: ['evaluate', 'power'],
     faults: ['crash', 'lease lost'],
-    mostStates: 40_000,
+    mostStates: 20_000,
     walks: 0,
   },
   drain: {
@@ -117,7 +117,7 @@ export const scenarios = {
     ],
     functions: ['power', 'drain', 'join'],
     faults: ['lease lost', 'eviction blocked'],
-    mostStates: 40_000,
+    mostStates: 20_000,
     walks: 0,
   },
   limits: {
@@ -127,7 +127,7 @@ export const scenarios = {
     starts: [world([off(), off()], ['waiting', 'none']), world([off(), off()], ['none', 'waiting'])],
     functions: ['evaluate', 'power'],
     faults: ['crash', 'lease lost', 'pods come and go'],
-    mostStates: 40_000,
+    mostStates: 20_000,
     walks: 0,
   },
   hardware: {
@@ -147,7 +147,7 @@ export const scenarios = {
       'person',
       'pods come and go',
     ],
-    mostStates: 40_000,
+    mostStates: 20_000,
     walks: 0,
   },
   everything: {
@@ -157,7 +157,7 @@ export const scenarios = {
     starts: [
       world([off(), off()], ['waiting', 'waiting']),
       world([ready(0), off()], ['none', 'none']),
-      world([poweringOff(0), poweringOn()], ['waiting', 'waiting']),
+      world([poweringOff(0), off()], ['waiting', 'waiting']),
       world([neverJoined(), ready(1)], ['none', 1]),
     ],
     functions: everyFunction,

@@ -1,0 +1,64 @@
+import { events, foreignEvents } from '../../functions/events.ts';
+import { failpoints } from '../../functions/failpoints.ts';
+import { functionTable } from '../../functions/index.ts';
+import { keys } from '../../shared/adapters/keys.ts';
+import { createMetrics } from '../../shared/runtime/metrics.ts';
+import { readText, tableRows } from './markdown.ts';
+
+const page = readText('docs/architecture.md');
+const names = (of: (definition: (typeof functionTable)[number]['definition']) => readonly string[]) => {
+  const wanted = (type: string): string[] =>
+    functionTable
+      .filter(({ definition }) => of(definition).includes(type))
+      .map(({ definition }) => definition.name);
+  return wanted;
+};
+
+describe('the events table', () => {
+  const rows = tableRows(page, 'Events');
+  const emittedBy = names(({ emits }) => emits);
+  const wokenBy = names(({ wakesOn }) => wakesOn);
+
+  test('names every event and no other', () => {
+    const written = [...rows.keys()].filter((name) => name.startsWith('dev.'));
+    expect(written.sort()).toEqual([...Object.values(events), ...Object.values(foreignEvents)].sort());
+  });
+
+  test.each([...Object.values(events), ...Object.values(foreignEvents)])('%s', (type) => {
+    const [, emitted = '', woken = ''] = rows.get(type) ?? [];
+    const emitters = emittedBy(type);
+    // What no function emits comes from the host or from others, which the row says in words.
+    if (emitters.length > 0) expect(emitted).toBe(emitters.join(', '));
+    else expect(emitted).toMatch(/^(the host|Knative)/);
+    expect(woken).toBe(wokenBy(type).join(', ') || '–');
+  });
+});
+
+test('what a crash means is told for every failpoint, and for no other', () => {
+  const named = [...tableRows(page, 'Killed at any point').keys()].filter((row) => !/^-+$|^killed/.test(row));
+  expect(named.flatMap((row) => row.split(', ')).sort()).toEqual([...failpoints].sort());
+});
+
+test('every key of the store is told', () => {
+  const written = [...tableRows(page, 'The store').keys()].filter((row) => row.startsWith('/'));
+  expect(written.sort()).toEqual(
+    [
+      ...(['spec', 'status', 'metrics', 'events'] as const).map((part) => keys.node('{id}', part)),
+      ...(['config', 'members'] as const).map((part) => keys.pool('{name}', part)),
+      ...(['config', 'stats'] as const).map((part) => keys.global(part)),
+      keys.operation('{id}'),
+      keys.decision('{id}'),
+      keys.seenEvent('{id}'),
+      keys.lease('{name}'),
+    ].sort(),
+  );
+});
+
+test('our own metrics are told', async () => {
+  const { invocations, duration, eventsDead, registry } = createMetrics();
+  for (const metric of [invocations, duration, eventsDead]) {
+    const { name } = await metric.get();
+    expect(registry.getSingleMetric(name)).toBe(metric);
+    expect(page).toContain(`\`${name}\``);
+  }
+});

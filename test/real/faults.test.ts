@@ -1,0 +1,154 @@
+import { playStory, readInventory, startWorld, type World } from '../story/story.ts';
+import { type CutProxy, startProxy } from '../support/cut-proxy.ts';
+import { eventually } from '../support/eventually.ts';
+import { describeWith } from '../support/programs.ts';
+import { base64, type Etcd, etcdCall, startEtcd } from './stack/etcd.ts';
+
+const storeUrl = (endpoints: readonly string[]): string =>
+  `etcd://${endpoints.map((endpoint) => new URL(endpoint).host).join(',')}`;
+
+const ends = (store: string): Promise<string[]> =>
+  readInventory(store, async (inventory) =>
+    (await inventory.store.list('/baremetal/operations/')).entries.map(({ value }) => {
+      const { machine, goal, end } = JSON.parse(value);
+      return `${machine} ${goal} ${end}`;
+    }),
+  );
+
+const history = (store: string, machine: string): Promise<string[]> =>
+  readInventory(
+    store,
+    async (inventory) => (await inventory.machine(machine))?.history.map(({ event }) => event) ?? [],
+  );
+
+const allDone = ['m-1 off done', 'm-1 on done', 'm-2 off done', 'm-2 on done'];
+
+/** Nothing may happen, however long one looks; long enough for several ticks. */
+async function nothingHappens(world: World): Promise<void> {
+  const before = ['m-1', 'm-2'].map(world.commands);
+  await new Promise((resolve) => setTimeout(resolve, 4_000));
+  expect(['m-1', 'm-2'].map(world.commands)).toEqual(before);
+}
+
+describeWith(['etcd'], 'faults of etcd and of leases', () => {
+  let world: World;
+  let etcd: Etcd;
+  let proxy: CutProxy | undefined;
+  beforeEach(async () => {
+    world = await startWorld();
+  });
+  afterEach(async () => {
+    await world.close();
+    await proxy?.close();
+    proxy = undefined;
+    await etcd?.close();
+  });
+
+  test('fault 6: a stale lease holder resumes → its transaction is refused', async () => {
+    etcd = await startEtcd();
+    const store = storeUrl(etcd.endpoints);
+    const stopped = await world.startHost(store, { failpoint: 'power-before-result-on=stop' });
+    await world.people.deploy('web', 1, { cpu: '3' });
+    // It has commanded the machine, and stands still just before it writes the result down.
+    await eventually(() => expect(world.commands('m-1')).toEqual(['On']));
+    const other = await world.startHost(store);
+    await eventually(async () => expect(await world.people.running('web')).toEqual(['m-1']), 60_000);
+    const before = await history(store, 'm-1');
+    stopped.kill('SIGCONT');
+    // The one that was stopped works again, and has changed nothing that the other had done.
+    other.kill('SIGKILL');
+    await world.people.scale('web', 2);
+    await eventually(async () => expect(await world.people.running('web')).toEqual(['m-1', 'm-2']), 60_000);
+    expect(await history(store, 'm-1')).toEqual(before);
+    expect(before).toEqual(['power-on-requested', 'powered-on', 'joined']);
+    expect([world.commands('m-1'), world.commands('m-2')]).toEqual([['On'], ['On']]);
+  });
+
+  test('fault 7: the lease expires during a BMC call → aborted, unknown, and finished later by reading', async () => {
+    etcd = await startEtcd();
+    proxy = await startProxy(Number(new URL(etcd.endpoints[0] ?? '').port));
+    const host = await world.startHost(`etcd://127.0.0.1:${proxy.port}`);
+    await eventually(async () =>
+      expect((await history(storeUrl(etcd.endpoints), 'm-1')).length).toBeGreaterThanOrEqual(0),
+    );
+    const machine = world.lab.machines.get('m-1')?.machine;
+    await eventually(async () => expect((await fetch(`${host.url}/health/readiness`)).status).toBe(200));
+    machine?.faults.set({ fault: 'hang' });
+    await world.people.deploy('web', 1, { cpu: '3' });
+    await eventually(async () =>
+      expect(await history(storeUrl(etcd.endpoints), 'm-1')).toEqual(['power-on-requested']),
+    );
+    proxy.freeze();
+    await nothingHappens(world);
+    machine?.faults.clear();
+    // Reachable again, but without a lease nobody touches it.
+    await nothingHappens(world);
+    proxy.heal();
+    await eventually(async () => expect(await world.people.running('web')).toEqual(['m-1']), 60_000);
+    expect(new Set(world.commands('m-1'))).toEqual(new Set(['On']));
+    expect(world.commands('m-2')).toEqual([]);
+  });
+
+  test('fault 8: etcd leader loss → an ambiguous write is read again by operation id', async () => {
+    etcd = await startEtcd({ members: 3 });
+    const store = storeUrl(etcd.endpoints);
+    await world.startHost(store);
+    const playing = playStory(world);
+    for (const phase of ['On', 'GracefulShutdown']) {
+      await eventually(
+        () => expect([...world.commands('m-1'), ...world.commands('m-2')]).toContain(phase),
+        60_000,
+      );
+      const leader = await etcd.leader();
+      await leader.kill();
+      await leader.restart();
+    }
+    await playing;
+    for (const machine of ['m-1', 'm-2']) {
+      const commands = world.commands(machine);
+      expect(commands.filter((command, index) => command !== commands[index - 1])).toEqual([
+        'On',
+        'GracefulShutdown',
+      ]);
+    }
+    await eventually(async () => expect((await ends(store)).sort()).toEqual(allDone));
+  });
+
+  test('fault 9: etcd minority partition → no action, said so, and on once it is back', async () => {
+    etcd = await startEtcd({ members: 3 });
+    const host = await world.startHost(storeUrl(etcd.endpoints));
+    await eventually(async () => expect((await fetch(`${host.url}/health/readiness`)).status).toBe(200));
+    const [first, second] = etcd.members;
+    first?.stop();
+    second?.stop();
+    await world.people.deploy('web', 2, { cpu: '3' });
+    await nothingHappens(world);
+    const readiness = await fetch(`${host.url}/health/readiness`);
+    expect(readiness.status).toBe(503);
+    expect(await readiness.text()).toMatch(/etcd.*Nothing is powered on or off/s);
+    first?.cont();
+    second?.cont();
+    await eventually(async () => expect(await world.people.running('web')).toEqual(['m-1', 'm-2']), 60_000);
+    expect([world.commands('m-1'), world.commands('m-2')]).toEqual([['On'], ['On']]);
+  });
+
+  test('fault 11: etcd quota full → no action, said what to do, and on once there is space', async () => {
+    etcd = await startEtcd({ quotaBytes: 2 * 2 ** 20 });
+    const [endpoint = ''] = etcd.endpoints;
+    const host = await world.startHost(storeUrl(etcd.endpoints));
+    await eventually(async () => expect((await fetch(`${host.url}/health/readiness`)).status).toBe(200));
+    const junk = base64('x'.repeat(200_000));
+    for (let index = 0; index < 60; index += 1)
+      if ((await etcdCall(endpoint, 'kv/put', { key: base64('junk'), value: junk })).status !== 200) break;
+    await world.people.deploy('web', 2, { cpu: '3' });
+    await nothingHappens(world);
+    await eventually(() => expect(host.lines.join('\n')).toMatch(/full.*(compact|defrag)/));
+
+    await etcdCall(endpoint, 'kv/deleterange', { key: base64('junk') });
+    await etcd.compact();
+    await etcdCall(endpoint, 'maintenance/defragment');
+    await etcdCall(endpoint, 'maintenance/alarm', { action: 'DEACTIVATE', alarm: 'NOSPACE' });
+    await eventually(async () => expect(await world.people.running('web')).toEqual(['m-1', 'm-2']), 60_000);
+    expect([world.commands('m-1'), world.commands('m-2')]).toEqual([['On'], ['On']]);
+  });
+});
