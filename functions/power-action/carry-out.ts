@@ -94,7 +94,8 @@ async function send(
   const { name } = record.spec;
   const { bmcTimeoutMs } = settings.timings;
   // The lease must outlive the call, or somebody else could command the same machine meanwhile.
-  if (lease.remainingMs() <= bmcTimeoutMs) return undefined;
+  const leaseSuffices = (): boolean => lease.remainingMs() > bmcTimeoutMs;
+  if (!leaseSuffices()) return undefined;
   // A hard off follows a soft one: what can go wrong has its failpoints there.
   const at = (place: 'before-record' | 'before-command' | 'after-command'): void => {
     if (verb !== 'hard-off') failpoint(`power-${place}-${verb}`);
@@ -102,6 +103,8 @@ async function send(
   at('before-record');
   if (!(await recordCommand(inventory, record, operation, verb, lease, clock.now()))) return undefined;
   at('before-command');
+  // Asked again: this process may have stood still since.
+  if (!leaseSuffices()) return undefined;
   try {
     await driver.set(verb, AbortSignal.any([signal, AbortSignal.timeout(bmcTimeoutMs)]));
   } catch (error) {

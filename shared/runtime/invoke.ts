@@ -11,6 +11,8 @@ const retryAfterMs = 1_000;
 export interface InvokeDeps {
   readonly log: Log;
   readonly metrics?: Metrics | undefined;
+  /** By function, what was last said to be wrong: an outage is told once, not with every tick. */
+  readonly told: Map<string, string>;
 }
 
 /** Runs a function; whatever it throws is an outcome as well. */
@@ -18,7 +20,7 @@ export async function invoke<Input>(
   { definition, handle }: ServedFunction<Input>,
   input: Input,
   invocation: Invocation,
-  { log, metrics }: InvokeDeps,
+  { log, metrics, told }: InvokeDeps,
 ): Promise<Outcome> {
   const { trigger, id } = invocation;
   const about = { function: definition.name, trigger, id };
@@ -33,9 +35,26 @@ export async function invoke<Input>(
     trigger: wakingPattern(definition.wakesOn, trigger) ?? trigger,
     outcome: outcome.kind,
   });
-  if (outcome.kind === 'done') log.debug(about, 'function done');
-  else log.info({ ...about, outcome: outcome.kind, why: outcome.why }, 'function not done');
+  tell(outcome, about, log, told);
   return outcome;
+}
+
+function tell(
+  outcome: Outcome,
+  about: { readonly function: string },
+  log: Log,
+  told: Map<string, string>,
+): void {
+  if (outcome.kind === 'done') {
+    if (told.delete(about.function)) log.warn(about, 'function works again');
+    else log.debug(about, 'function done');
+    return;
+  }
+  // How long it has lasted is part of some reasons, and no news.
+  const news = outcome.why.replace(/\d+/g, '');
+  const level = told.get(about.function) === news ? 'debug' : 'warn';
+  told.set(about.function, news);
+  log[level]({ ...about, outcome: outcome.kind, why: outcome.why }, 'function not done');
 }
 
 /** The world not answering is no failure of ours: later it may. Neither is a bug a reason to drop an event. */

@@ -65,6 +65,7 @@ export function createLocalSink({
   concurrency = 64,
 }: LocalSinkOptions): LocalSink {
   const stopping = new AbortController();
+  const told = new Map<string, string>();
   const waiters = new Set<() => void>();
   const lanes = functions.map(
     (to): Lane => ({ to, queued: new Map(), pausing: new Map(), running: 0, overflowing: false }),
@@ -143,7 +144,12 @@ export function createLocalSink({
   async function handle(to: ServedFunction, { event, id }: Delivery): Promise<Outcome> {
     const parsed = parseEventInput(to.definition, event);
     if (!parsed.ok) return rejected(parsed.problems.map(describeProblem).join('; '));
-    return invoke(to, parsed.input, { trigger: event.type, id, signal: stopping.signal }, { log, metrics });
+    return invoke(
+      to,
+      parsed.input,
+      { trigger: event.type, id, signal: stopping.signal },
+      { log, metrics, told },
+    );
   }
 
   function pause(lane: Lane, key: string, delivery: Delivery, ms: number): void {

@@ -55,7 +55,13 @@ export async function serve(functions: readonly ServedFunction[], options: Serve
   const stopping = new AbortController();
   const underWay = new Set<Promise<void>>();
 
-  const functionOptions = { log, metrics, maxDepth, body: { bytes: bodyLimit, timeoutMs: timeouts.bodyMs } };
+  const functionOptions = {
+    log,
+    metrics,
+    told: new Map<string, string>(),
+    maxDepth,
+    body: { bytes: bodyLimit, timeoutMs: timeouts.bodyMs },
+  };
   const [only] = functions.length === 1 ? functions : [];
   const routes: Route[] = [
     ...functions.map((one) => functionRoute(one, `/${one.definition.name}`, functionOptions)),

@@ -22,6 +22,9 @@ export async function runBundle(folder: string, env: Record<string, string> = {}
     cwd: alone,
     env: { PORT: '0', LOG_FORMAT: 'json', HOME: alone, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
+    // One that neither listens nor ends: within a test's time, so that its lines are shown.
+    timeout: 25_000,
+    killSignal: 'SIGKILL',
   });
   const lines: string[] = [];
   const listening = Promise.withResolvers<string>();

@@ -1,9 +1,9 @@
 import { lifecycle, stepOf } from '../../shared/core/lifecycle.ts';
-import { explore, right } from './support/explorer/explore.ts';
+import { explore } from './support/explorer/explore.ts';
 import { begin, takeStep } from './support/explorer/functions.ts';
 import { scenarios } from './support/explorer/scenarios.ts';
 import { machineLease } from './support/explorer/store.ts';
-import { machineAt, podsOn, type Rules, type Scenario, type World } from './support/explorer/world.ts';
+import { machineAt, podsOn, type Rules, right, type Scenario, type World } from './support/explorer/world.ts';
 
 /** What a world shows, by the name of the fault that led there. */
 const sights: Readonly<Record<string, (world: World, m: number) => boolean>> = {

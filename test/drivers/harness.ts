@@ -3,7 +3,6 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { inspect } from 'node:util';
 import type { MachineSpec } from '../../shared/core/machine.ts';
-import { resourcesOf } from '../../shared/core/resources.ts';
 import { type Credentials, type DriverDeps, PowerError } from '../../shared/ports.ts';
 
 export const credentials: Credentials = { username: 'operator', password: 'canary-9f3c' };
@@ -24,7 +23,7 @@ export function machineSpec(mgmtAddress: string, more: Partial<MachineSpec> = {}
     powerInterface: 'redfish',
     mgmtAddress,
     bmcCredentials: 'mini-1-bmc',
-    resources: resourcesOf({}),
+    resources: {},
     ...more,
   };
 }

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -52,6 +52,8 @@ export interface HostProcess {
   /** SIGTERM, and waits for the end. */
   stop(): Promise<string>;
   kill(signal: NodeJS.Signals): void;
+  /** Stopped by SIGSTOP. */
+  standsStill(): boolean;
 }
 
 export interface HostOptions {
@@ -99,6 +101,8 @@ export async function startHostProcess(
     lines,
     ended,
     kill: (signal) => void child.kill(signal),
+    standsStill: () =>
+      execFileSync('ps', ['-o', 'stat=', '-p', String(child.pid)], { encoding: 'utf8' }).startsWith('T'),
     stop() {
       child.kill('SIGTERM');
       return ended;

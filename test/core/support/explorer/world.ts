@@ -69,6 +69,15 @@ export interface Rules {
   readonly guards: boolean;
 }
 
+/** All of it. */
+export const right: Rules = {
+  fence: true,
+  checksLease: true,
+  readsUnderLease: true,
+  cordonsFirst: true,
+  guards: true,
+};
+
 export interface Scenario {
   readonly name: string;
   readonly maxNodes: number;

@@ -1,0 +1,119 @@
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { redfish } from '../../shared/drivers/redfish.ts';
+import type { PowerDriver } from '../../shared/ports.ts';
+import { credentials, failing, machineSpec, patient } from '../drivers/harness.ts';
+import { describeWith } from '../support/programs.ts';
+import { type CertificateAuthority, makeAuthority } from './stack/certificates.ts';
+import { ensureSushy, type Sushy, startSushy, sushySystem } from './stack/sushy.ts';
+import { waitFor } from './stack/wait.ts';
+
+const alone = '11111111-1111-4111-8111-111111111111';
+const first = '22222222-2222-4222-8222-222222222222';
+const second = '33333333-3333-4333-8333-333333333333';
+
+describeWith(['python3', 'openssl'], 'the Redfish driver on sushy-emulator', () => {
+  let folder: string;
+  let authority: CertificateAuthority;
+  let single: Sushy;
+  let double: Sushy;
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'bamel-sushy-ca-'));
+    authority = makeAuthority(folder);
+    const start = (...systems: string[]) => startSushy({ authority, credentials, systems });
+    single = await start(alone);
+    double = await start(first, second);
+  });
+  afterAll(async () => {
+    await single?.close();
+    await double?.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  interface Wanted {
+    readonly system?: string;
+    readonly caFile?: string;
+    readonly password?: string;
+  }
+  const driverOf = ({ url }: Sushy, { system, caFile, password }: Wanted = {}): PowerDriver => {
+    const options = { tls: { caFile: caFile ?? authority.cert }, ...(system && { system }) };
+    return redfish(machineSpec(url, { options }), {
+      credentials: async () => ({ ...credentials, ...(password && { password }) }),
+    });
+  };
+  const power = async (driver: PowerDriver) => (await driver.read(patient())).power;
+  const becomes = (driver: PowerDriver, wanted: string) =>
+    waitFor(`power is ${wanted}`, async () => (await power(driver)) === wanted || undefined, {
+      everyMs: 500,
+    });
+
+  test('on, on when on, soft off, off when off, hard off', async () => {
+    const driver = driverOf(single);
+    expect(await driver.read(patient())).toEqual({ power: 'off', systemUUID: alone });
+    await driver.set('on', patient());
+    await becomes(driver, 'on');
+    await driver.set('on', patient());
+    expect(await power(driver)).toBe('on');
+    await driver.set('soft-off', patient());
+    await becomes(driver, 'off');
+    await driver.set('soft-off', patient());
+    expect(await power(driver)).toBe('off');
+    await driver.set('on', patient());
+    await becomes(driver, 'on');
+    await driver.set('hard-off', patient());
+    await becomes(driver, 'off');
+  });
+
+  test('of two systems none is picked by itself; the option picks one and leaves the other alone', async () => {
+    const unsure = await failing(() => driverOf(double).set('on', patient()));
+    expect(unsure).toMatchObject({ code: 'config', final: true });
+    for (const uuid of [first, second]) expect(unsure.message).toContain(sushySystem(uuid));
+
+    const [one, other] = [first, second].map((uuid) => driverOf(double, { system: sushySystem(uuid) }));
+    if (!one || !other) throw new Error('two systems make two drivers');
+    await one.set('on', patient());
+    await becomes(one, 'on');
+    expect(await power(other)).toBe('off');
+  });
+
+  test('a system by its name is a redirect, which is not followed', async () => {
+    const error = await failing(() => driverOf(double, { system: sushySystem('system-1') }).read(patient()));
+    expect(error).toMatchObject({ code: 'refused', message: expect.stringContaining('redfish.system') });
+  });
+
+  test('a system that is not there is refused', async () => {
+    const error = await failing(() => driverOf(double, { system: sushySystem(alone) }).read(patient()));
+    expect(error).toMatchObject({ code: 'refused', message: expect.stringContaining('404') });
+  });
+
+  test('a wrong password is final', async () => {
+    const error = await failing(() => driverOf(single, { password: 'guess' }).set('on', patient()));
+    expect(error).toMatchObject({ code: 'auth', final: true });
+  });
+
+  test('a certificate of an unknown authority is not accepted', async () => {
+    const other = join(folder, 'other');
+    mkdirSync(other);
+    const driver = driverOf(single, { caFile: makeAuthority(other).cert });
+    const error = await failing(() => driver.read(patient()));
+    expect(error).toMatchObject({ code: 'unreachable', final: false });
+    expect(error.message).toContain('Set redfish.tls.caFile');
+  });
+});
+
+test('without Python the error says what to install', async () => {
+  const nothing = mkdtempSync(join(tmpdir(), 'bamel-nothing-'));
+  const before = { PATH: process.env.PATH, XDG_CACHE_HOME: process.env.XDG_CACHE_HOME };
+  Object.assign(process.env, { PATH: nothing, XDG_CACHE_HOME: nothing });
+  const lines: string[] = [];
+  try {
+    await expect(ensureSushy((line) => lines.push(line))).rejects.toThrow('apt-get install python3-venv');
+  } finally {
+    for (const [name, value] of Object.entries(before))
+      if (value === undefined) delete process.env[name];
+      else process.env[name] = value;
+    rmSync(nothing, { recursive: true });
+  }
+  expect(lines).toEqual([expect.stringContaining('installing sushy-tools 2.2.0')]);
+});
