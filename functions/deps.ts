@@ -18,15 +18,34 @@ export interface Deps {
   readonly owner: string;
 }
 
-/** Runs the work under a lease, which is given back whatever happens; undefined while somebody else holds it. */
+/** How long to wait for another holder of a lease, and what ends the wait early. */
+export interface Patience {
+  readonly ms: number;
+  readonly signal?: AbortSignal;
+}
+
+/** How often somebody who waits for a lease asks for it. */
+const askEveryMs = 250;
+
+/**
+ * Runs the work under a lease, which is given back whatever happens; undefined when another holder outlasts
+ * the patience. Waiting, rather than leaving it to the next tick, replaces a holder that died as soon as its
+ * lease is over.
+ */
 export async function underLease<Value>(
-  { inventory, owner }: Deps,
+  { inventory, owner, clock }: Deps,
   name: string,
   ttlMs: number,
+  patience: Patience,
   work: (lease: Lease) => Promise<Value>,
 ): Promise<Value | undefined> {
-  const lease = await inventory.store.acquire(name, ttlMs, owner);
-  if (!lease) return undefined;
+  const until = clock.now() + patience.ms;
+  let lease = await inventory.store.acquire(name, ttlMs, owner);
+  while (!lease) {
+    if (clock.now() >= until || patience.signal?.aborted) return undefined;
+    await clock.sleep(askEveryMs, patience.signal);
+    lease = await inventory.store.acquire(name, ttlMs, owner);
+  }
   try {
     return await work(lease);
   } finally {
@@ -37,30 +56,15 @@ export async function underLease<Value>(
 /** The annotation on a node that we cordoned: the operation it was for. Nothing else is ever uncordoned. */
 export const cordonedBy = 'bamel.dev/cordoned-by';
 
-/** How often somebody who waits for a machine's lease asks for it. */
-const askEveryMs = 500;
-
-/**
- * Only the holder touches a machine. The TTL is long enough to outlive a BMC call that is begun late in a
- * renewal. Waits for another holder as long as `patience` lasts, so that a holder that died is replaced as soon
- * as its lease is over, tick or no tick.
- */
-export async function underMachineLease<Value>(
+/** Only the holder touches a machine. The TTL outlives a BMC call that is begun late in a renewal. */
+export function underMachineLease<Value>(
   deps: Deps,
   machine: string,
   { timings }: Settings,
+  patience: Patience,
   work: (lease: Lease) => Promise<Value>,
-  patience: { readonly ms: number; readonly signal?: AbortSignal } = { ms: 0 },
 ): Promise<Value | undefined> {
-  const until = deps.clock.now() + patience.ms;
-  for (;;) {
-    const result = await underLease(deps, `machine-${machine}`, 3 * timings.bmcTimeoutMs, async (lease) => ({
-      value: await work(lease),
-    }));
-    if (result) return result.value;
-    if (deps.clock.now() >= until || patience.signal?.aborted) return undefined;
-    await deps.clock.sleep(askEveryMs, patience.signal);
-  }
+  return underLease(deps, `machine-${machine}`, 3 * timings.bmcTimeoutMs, patience, work);
 }
 
 /** Whoever asks for a machine that this process is at already shares that work: it reads the state as it goes. */

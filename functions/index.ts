@@ -1,4 +1,5 @@
 import type { FunctionDefinition, Handler, ServedFunction } from '../shared/runtime/function.ts';
+import { served } from '../shared/runtime/served.ts';
 import type { Deps } from './deps.ts';
 import { DrainInput, drainNode } from './drain-node/handler.ts';
 import { EvaluateInput, evaluateScaling } from './evaluate-scaling/handler.ts';
@@ -13,7 +14,7 @@ interface FunctionRow<Input> extends FunctionDefinition<Input> {
 /** Hides a row's own input type, so that all rows fit into one table. */
 const row = <Input>({ create, ...definition }: FunctionRow<Input>) => ({
   definition: definition as FunctionDefinition,
-  create: (deps: Deps) => create(deps) as Handler,
+  create: (deps: Deps): ServedFunction => served(definition, create(deps)),
 });
 
 /** Every function there is: what wakes it, what it tells. Hosts, manifests and docs are made from this table. */
@@ -69,4 +70,4 @@ export const functionTable = [
 
 /** The functions, ready to be called. */
 export const createFunctions = (deps: Deps): ServedFunction[] =>
-  functionTable.map(({ definition, create }) => ({ definition, handle: create(deps) }));
+  functionTable.map(({ create }) => create(deps));

@@ -1,3 +1,5 @@
+import { StoreError } from '../shared/ports.ts';
+import { tokenFromFile } from '../shared/runtime/callers.ts';
 import { SettingsError } from '../shared/runtime/flags.ts';
 import { createLog, type Log } from '../shared/runtime/log.ts';
 import { type ProcessSettings, readSettings } from '../shared/runtime/settings.ts';
@@ -17,7 +19,8 @@ export function settingsOrExit(): ProcessSettings {
 
 /** A person's mistake is told in one line with exit code 2; anything else keeps its stack. */
 export function exitOnMistake(error: unknown): never {
-  if (!(error instanceof SettingsError || error instanceof ConfigError)) throw error;
+  if (!(error instanceof SettingsError || error instanceof ConfigError || error instanceof StoreError))
+    throw error;
   process.stderr.write(`${error.message}\n`);
   process.exit(2);
 }
@@ -28,6 +31,13 @@ export function logFor({ logLevel, logFormat }: ProcessSettings, otherwise?: 'st
     format: logFormat ?? otherwise ?? (process.stdout.isTTY ? 'story' : 'json'),
   });
 }
+
+export const servingOptions = ({ host, port, insecure, tokenFile }: ProcessSettings) => ({
+  host,
+  port,
+  insecure,
+  token: tokenFile ? tokenFromFile(tokenFile) : undefined,
+});
 
 /** Runs `stop` once when the process is told to end, and then ends it. */
 export function stopOnSignal(log: Log, stop: () => Promise<void>): void {

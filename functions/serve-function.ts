@@ -1,11 +1,10 @@
 import type { EventSink } from '../shared/ports.ts';
-import { tokenFromFile } from '../shared/runtime/callers.ts';
 import { createHttpSink } from '../shared/runtime/http-sink.ts';
 import { createMetrics } from '../shared/runtime/metrics.ts';
 import { serve } from '../shared/runtime/serve.ts';
 import { connect } from './connect.ts';
 import { functionTable } from './index.ts';
-import { exitOnMistake, logFor, settingsOrExit, stopOnSignal } from './process.ts';
+import { exitOnMistake, logFor, servingOptions, settingsOrExit, stopOnSignal } from './process.ts';
 
 /** One function in a process of its own: what Knative and OpenFaaS run. */
 export async function serveFunction(name: string): Promise<void> {
@@ -13,7 +12,7 @@ export async function serveFunction(name: string): Promise<void> {
   const log = logFor(settings).child({ function: name });
   const row = functionTable.find(({ definition }) => definition.name === name);
   if (!row) throw new Error(`there is no function ${name}`);
-  const token = settings.tokenFile ? tokenFromFile(settings.tokenFile) : undefined;
+  const where = servingOptions(settings);
   const { deps, close } = await connect({ settings, log }).catch(exitOnMistake);
   const http =
     settings.sink === undefined
@@ -24,7 +23,7 @@ export async function serveFunction(name: string): Promise<void> {
           clock: deps.clock,
           extensions: settings.ceOverrides?.extensions,
           caCerts: settings.caCerts,
-          token,
+          token: where.token,
         });
   const sink: EventSink = {
     async emit(event) {
@@ -35,19 +34,15 @@ export async function serveFunction(name: string): Promise<void> {
     },
   };
   if (!http) log.warn({}, 'K_SINK is not set: other functions hear of this one only at their next tick');
-  const { definition } = row;
-  const served = await serve([{ definition, handle: row.create({ ...deps, sink }) }], {
-    host: settings.host,
-    port: settings.port,
-    token,
-    insecure: settings.insecure,
+  const served = await serve([row.create({ ...deps, sink })], {
+    ...where,
     log,
     metrics: createMetrics(),
     ready: async () => {
       await deps.inventory.settings();
       return undefined;
     },
-  });
+  }).catch(exitOnMistake);
   log.info({ url: served.url }, 'serving');
   stopOnSignal(log, async () => {
     await served.close();

@@ -127,7 +127,7 @@ export class PowerError extends Error {
 
 // ── Cluster ──────────────────────────────────────────────────────────────────────────────────────
 
-export type EvictionResult =
+type EvictionResult =
   | { readonly kind: 'evicted' }
   | { readonly kind: 'gone' }
   /** A PodDisruptionBudget or a busy server says not now. */

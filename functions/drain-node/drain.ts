@@ -28,7 +28,7 @@ export async function drain(deps: Deps, machine: string, signal: AbortSignal): P
     }
     return 'still under way; the next tick goes on';
   };
-  const result = await underMachineLease(deps, machine, settings, work, { ms: longestMs, signal });
+  const result = await underMachineLease(deps, machine, settings, { ms: longestMs, signal }, work);
   return result ?? 'another instance is at it';
 }
 

@@ -15,19 +15,21 @@ import { answerOf } from './answer.ts';
 import { coalesce } from './coalesce.ts';
 import { tellStory } from './story.ts';
 
-/** Alertmanager's webhook, as much of it as we rely on. An alert only wakes us: the decision looks for itself. */
+/** Alertmanager's webhook, as much of it as we rely on. */
 const Webhook = z.looseObject({
   version: z.literal('4'),
   status: z.string(),
   alerts: z.array(z.looseObject({})),
 });
-const ByHand = z.strictObject({
-  dryRun: z.boolean().optional().describe('decide and answer, but write and do nothing'),
-  machine: z.string().optional().describe('what an event is about; everything is looked at anyway'),
-});
-export const EvaluateInput = z
-  .union([ByHand, Webhook])
-  .transform((input): { dryRun: boolean } => ({ dryRun: input.dryRun === true }));
+
+export const EvaluateInput = z.preprocess(
+  // An alert only wakes us, firing or resolved: the decision looks for itself.
+  (body) => (Webhook.safeParse(body).success ? {} : body),
+  z.strictObject({
+    dryRun: z.boolean().optional().describe('decide and answer, but write and do nothing'),
+    machine: z.string().optional().describe('what an event is about; everything is looked at anyway'),
+  }),
+);
 
 /** How long to wait for others before looking: pods of one rollout are better served together than one by one. */
 const gatherMs = 50;
@@ -35,13 +37,17 @@ const gatherMs = 50;
 /** Long enough for a decision on a large cluster; it is given back as soon as the decision is written. */
 const leaseTtlMs = 10_000;
 
+/** How long to wait for another instance that is deciding. */
+const patienceMs = 2_000;
+
 /** Builds a snapshot, lets the core decide, writes the intents and a record of the decision. */
 export function evaluateScaling(deps: Deps): Handler<z.output<typeof EvaluateInput>> {
   const evaluate = coalesce(
     () => deps.clock.sleep(gatherMs),
     async () =>
-      (await underLease(deps, 'evaluate', leaseTtlMs, (lease) => decideAndWrite(deps, lease))) ??
-      retryLater(250, 'another instance is deciding just now'),
+      (await underLease(deps, 'evaluate', leaseTtlMs, { ms: patienceMs }, (lease) =>
+        decideAndWrite(deps, lease),
+      )) ?? retryLater(1_000, 'another instance is deciding just now'),
   );
   return async ({ dryRun }) => {
     if (!dryRun) return evaluate();

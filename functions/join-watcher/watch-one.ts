@@ -27,20 +27,14 @@ export async function watchOne(sighting: Sighting, record: MachineRecord): Promi
     await observe(deps.inventory, record, { kubernetesNode: match?.node.name, nodeReady: match?.node.ready });
     return undefined;
   }
-  return underMachineLease(
-    deps,
-    record.spec.name,
-    settings,
-    async (lease) => {
-      // Read again: whoever had the lease before may have done it, or begun something else.
-      const current = await deps.inventory.machine(record.spec.name);
-      if (!current) return undefined;
-      if (match && mayJoin(sighting, current)) return join(deps, current, match, settings, lease);
-      const late = isLate(sighting, current);
-      return late && giveUp(deps, current, late, settings, lease);
-    },
-    { ms: patienceMs, signal },
-  );
+  return underMachineLease(deps, record.spec.name, settings, { ms: patienceMs, signal }, async (lease) => {
+    // Read again: whoever had the lease before may have done it, or begun something else.
+    const current = await deps.inventory.machine(record.spec.name);
+    if (!current) return undefined;
+    if (match && mayJoin(sighting, current)) return join(deps, current, match, settings, lease);
+    const late = isLate(sighting, current);
+    return late && giveUp(deps, current, late, settings, lease);
+  });
 }
 
 function mayJoin({ match, deps }: Sighting, record: MachineRecord): boolean {

@@ -5,7 +5,7 @@ import type { ErrorCode, Power } from '../../shared/core/machine.ts';
 import { nextPowerStep } from '../../shared/core/power-step.ts';
 import type { Settings } from '../../shared/core/settings.ts';
 import { overdue } from '../../shared/core/transition.ts';
-import { type Lease, type PowerDriver, PowerError } from '../../shared/ports.ts';
+import { type Lease, PowerError } from '../../shared/ports.ts';
 import { type Deps, underMachineLease } from '../deps.ts';
 import { events, machineEvent } from '../events.ts';
 import { look } from './look.ts';
@@ -19,12 +19,8 @@ const longestMs = 20_000;
  */
 export async function carryOut(deps: Deps, machine: string, signal: AbortSignal): Promise<string> {
   const settings = await deps.inventory.settings();
-  const result = await underMachineLease(
-    deps,
-    machine,
-    settings,
-    (lease) => pursue(deps, machine, settings, AbortSignal.any([signal, lease.lost]), lease),
-    { ms: longestMs, signal },
+  const result = await underMachineLease(deps, machine, settings, { ms: longestMs, signal }, (lease) =>
+    pursue(deps, machine, settings, AbortSignal.any([signal, lease.lost]), lease),
   );
   return result ?? 'another instance is at it';
 }
@@ -40,7 +36,6 @@ async function pursue(
   const pools = await inventory.pools();
   const until = clock.now() + longestMs;
   let seen: { power: Power; times: number } = { power: 'unknown', times: 0 };
-  let driver: PowerDriver | undefined;
 
   while (!signal.aborted && clock.now() < until) {
     // Read afresh every time round: whoever changed it meanwhile is right.
@@ -55,8 +50,12 @@ async function pursue(
     if (late) return conclude(attempt, late, seen.power);
 
     // The operation's own copy of the spec: an edit of the inventory does not redirect it.
-    driver ??= deps.driverFor(operation.operation.spec);
-    const looked = await look(driver, operation.operation.spec, settings.timings.bmcTimeoutMs, signal);
+    const looked = await look(
+      deps.driverFor,
+      operation.operation.spec,
+      settings.timings.bmcTimeoutMs,
+      signal,
+    );
     if (looked.final) return conclude(attempt, failure(operation, looked.final.message), 'unknown');
     seen = { power: looked.power, times: looked.power === seen.power ? seen.times + 1 : 1 };
 
@@ -64,7 +63,7 @@ async function pursue(
     if (step.kind === 'reached')
       return conclude(attempt, { type: seen.power === 'on' ? 'powered-on' : 'powered-off' }, seen.power);
     if (step.kind === 'command') {
-      const problem = await send(attempt, step.verb, step.why, driver, signal);
+      const problem = await send(attempt, step.verb, step.why, signal);
       if (problem) return conclude(attempt, failure(operation, problem), seen.power);
       // Whatever was read before a command says nothing about its effect.
       seen = { power: 'unknown', times: 0 };
@@ -87,7 +86,6 @@ async function send(
   { deps, record, operation, settings, lease }: Attempt,
   verb: 'on' | 'soft-off' | 'hard-off',
   why: string,
-  driver: PowerDriver,
   signal: AbortSignal,
 ): Promise<string | undefined> {
   const { log, clock, inventory, failpoint } = deps;
@@ -106,7 +104,9 @@ async function send(
   // Asked again: this process may have stood still since.
   if (!leaseSuffices()) return undefined;
   try {
-    await driver.set(verb, AbortSignal.any([signal, AbortSignal.timeout(bmcTimeoutMs)]));
+    await deps
+      .driverFor(operation.operation.spec)
+      .set(verb, AbortSignal.any([signal, AbortSignal.timeout(bmcTimeoutMs)]));
   } catch (error) {
     if (!(error instanceof PowerError)) throw error;
     log.warn(

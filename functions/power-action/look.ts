@@ -11,13 +11,13 @@ export interface Look {
 
 /** Reads a machine's power. A time-out is unknown, never an answer. */
 export async function look(
-  driver: PowerDriver,
+  driverFor: (spec: MachineSpec) => PowerDriver,
   spec: MachineSpec,
   timeoutMs: number,
   signal: AbortSignal,
 ): Promise<Look> {
   try {
-    const { power, systemUUID } = await driver.read(
+    const { power, systemUUID } = await driverFor(spec).read(
       AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
     );
     if (spec.systemUUID && systemUUID && spec.systemUUID.toLowerCase() !== systemUUID.toLowerCase())

@@ -23,8 +23,7 @@ export function createSweep(deps: Deps): (record: MachineRecord, signal: AbortSi
     const { sweepEveryMs, bmcTimeoutMs } = settings.timings;
     // While one look is under way, the next tick does not begin another.
     lookAgainAt.set(name, deps.clock.now() + bmcTimeoutMs);
-    const driver = deps.driverFor(record.spec);
-    const looked = await look(driver, record.spec, settings.timings.bmcTimeoutMs, signal);
+    const looked = await look(deps.driverFor, record.spec, settings.timings.bmcTimeoutMs, signal);
     if (looked.final) lookAgainAt.set(name, deps.clock.now() + Math.max(sweepEveryMs, pauseAfterFinalMs));
     else if (looked.power !== 'unknown') lookAgainAt.set(name, deps.clock.now() + sweepEveryMs);
     if (looked.problem && record.status.bmcReachable !== false)
@@ -36,7 +35,7 @@ export function createSweep(deps: Deps): (record: MachineRecord, signal: AbortSi
     // One read is no fact yet.
     for (let reads = 1; reads < stableReads; reads += 1) {
       await deps.clock.sleep(settings.timings.readEveryMs, signal);
-      const again = await look(driver, record.spec, settings.timings.bmcTimeoutMs, signal);
+      const again = await look(deps.driverFor, record.spec, settings.timings.bmcTimeoutMs, signal);
       if (again.power !== looked.power) return 'power is not steady; looking again next time';
     }
     return (await adopt(deps, name, looked.power, settings)) ?? 'another instance is at it';
@@ -44,12 +43,13 @@ export function createSweep(deps: Deps): (record: MachineRecord, signal: AbortSi
 }
 
 function adopt(deps: Deps, name: string, power: Power, settings: Settings): Promise<string | undefined> {
-  return underMachineLease(deps, name, settings, async (lease) => {
+  return underMachineLease(deps, name, settings, { ms: 0 }, async (lease) => {
     const record = await deps.inventory.machine(name);
     const now = deps.clock.now();
     const operation = newId('op', now);
     const event = record && surprise(record, power, operation, now);
     if (!event) return 'nothing to do';
+    if (settings.dryRun && 'operation' in event) return 'would be powered off, but this is a dry run';
     const why = `found ${power}`;
     const result = await happen(deps.inventory, record, {
       event,

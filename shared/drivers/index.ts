@@ -8,7 +8,7 @@ export const drivers: Readonly<Record<string, DriverFactory>> = {
 };
 
 export function driverFor(spec: MachineSpec, deps: DriverDeps): PowerDriver {
-  const factory = drivers[spec.powerInterface];
+  const factory = Object.hasOwn(drivers, spec.powerInterface) ? drivers[spec.powerInterface] : undefined;
   if (factory) return factory(spec, deps);
   throw new PowerError(
     'config',

@@ -1,6 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
+import { SettingsError } from './flags.ts';
 import { HttpError } from './http-answer.ts';
 
 /** The callers' secret, or several, one per line. Asked for every request, so that a change needs no restart. */
@@ -31,7 +32,7 @@ export async function checkCallers(options: {
       checkOrigin(request);
     };
   if (insecure) return async (request) => checkOrigin(request);
-  throw new Error(
+  throw new SettingsError(
     `not listening on ${host} without a token: whoever reaches it could power machines off. ` +
       'Set BAMEL_TOKEN_FILE, or BAMEL_INSECURE=true where the network itself is trusted.',
   );

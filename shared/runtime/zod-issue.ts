@@ -52,7 +52,13 @@ function fieldPath(path: readonly PropertyKey[]): string {
 type JsonSchema = z.core.JSONSchema.JSONSchema;
 
 function knownFields(schema: z.ZodType, path: readonly PropertyKey[]): string[] {
-  const root: JsonSchema = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
+  const fields = knownFieldsOf(schema, path, 'input');
+  // What is prepared before it is checked takes anything in; what comes out tells the fields.
+  return fields.length > 0 ? fields : knownFieldsOf(schema, path, 'output');
+}
+
+function knownFieldsOf(schema: z.ZodType, path: readonly PropertyKey[], io: 'input' | 'output'): string[] {
+  const root: JsonSchema = z.toJSONSchema(schema, { io, unrepresentable: 'any' });
   let here = [root];
   for (const key of path) here = here.flatMap((one) => children(resolve(one, root), key));
   return [...new Set(here.flatMap((one) => Object.keys(resolve(one, root).properties ?? {})))];

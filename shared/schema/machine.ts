@@ -17,7 +17,7 @@ const Quantity = z
     'must be a Kubernetes quantity such as 8, 500m or 32Gi',
   );
 
-export const Taint = z.strictObject({
+const Taint = z.strictObject({
   key: z.string().min(1),
   value: z.string().optional(),
   effect: z.enum(['NoSchedule', 'PreferNoSchedule', 'NoExecute']),

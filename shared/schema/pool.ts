@@ -32,5 +32,3 @@ export const PoolSpec = z
       provisionTimeoutMs: provisionTimeout,
     }),
   );
-
-export type PoolInput = z.input<typeof PoolSpec>;

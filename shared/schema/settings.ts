@@ -35,5 +35,3 @@ export const Settings = z
       scaleDownThreshold: thresholds.scaleDown,
     }),
   );
-
-export type SettingsInput = z.input<typeof Settings>;

@@ -1,7 +1,7 @@
 import { KubeConfig } from '@kubernetes/client-node';
 import { connect } from '../../functions/connect.ts';
 import { type Host, startHost, wakeOnCluster } from '../../functions/host.ts';
-import { logFor, stopOnSignal } from '../../functions/process.ts';
+import { exitOnMistake, logFor, servingOptions, stopOnSignal } from '../../functions/process.ts';
 import { loadInventory } from '../../shared/adapters/inventory-load.ts';
 import { createMetrics } from '../../shared/runtime/metrics.ts';
 import type { ProcessSettings } from '../../shared/runtime/settings.ts';
@@ -42,7 +42,8 @@ export async function runDemo(settings: ProcessSettings): Promise<void> {
   const stopping = new AbortController();
   let host: Host | undefined;
   const { deps, close } = await connect({
-    settings,
+    // Never the store that BAMEL_STORE may name: the demo would replace the inventory in it.
+    settings: { ...settings, store: 'embedded:' },
     log,
     kubeconfig: lab.kubeconfig,
     credentials: labCredentials(inventory),
@@ -70,10 +71,10 @@ export async function runDemo(settings: ProcessSettings): Promise<void> {
   );
   host = await startHost({
     deps,
-    serve: { host: settings.host, port: settings.port, insecure: settings.insecure },
+    serve: servingOptions(settings),
     metrics: createMetrics(),
     tickMs: 1000,
-  });
+  }).catch(exitOnMistake);
   log.info(
     {
       step: 'start',

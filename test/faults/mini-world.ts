@@ -31,7 +31,7 @@ export interface MiniWorld {
   close(): Promise<void>;
 }
 
-export interface Instance {
+interface Instance {
   readonly name: string;
   deliver(functionName: string, event: BamelEvent): Promise<void>;
 }

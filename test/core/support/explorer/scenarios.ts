@@ -45,6 +45,15 @@ const poweringOn = (): ModelMachine => ({
   ordered: true,
 });
 
+/** On, told so, and about to be too late. */
+const joining = (): ModelMachine => ({
+  ...off(),
+  on: true,
+  status: at('joining', true, { stateSince: -1, operation: 'op', bootTime: 0 }),
+  goal: 'on',
+  ordered: true,
+});
+
 const draining = (m: number): ModelMachine => ({
   ...ready(m),
   status: at('draining', true, {
@@ -103,7 +112,7 @@ export const scenarios = {
     ],
     functions: ['evaluate', 'power'],
     faults: ['crash', 'lease lost'],
-    mostStates: 20_000,
+    mostStates: 15_000,
     walks: 0,
   },
   drain: {
@@ -117,7 +126,7 @@ export const scenarios = {
     ],
     functions: ['power', 'drain', 'join'],
     faults: ['lease lost', 'eviction blocked'],
-    mostStates: 20_000,
+    mostStates: 15_000,
     walks: 0,
   },
   limits: {
@@ -127,7 +136,7 @@ export const scenarios = {
     starts: [world([off(), off()], ['waiting', 'none']), world([off(), off()], ['none', 'waiting'])],
     functions: ['evaluate', 'power'],
     faults: ['crash', 'lease lost', 'pods come and go'],
-    mostStates: 20_000,
+    mostStates: 15_000,
     walks: 0,
   },
   hardware: {
@@ -136,6 +145,7 @@ export const scenarios = {
     pods: [[0]],
     starts: [
       { ...world([off()], ['waiting']), slots: [null] },
+      { ...world([joining()], ['waiting']), slots: [null] },
       { ...world([neverJoined()], ['waiting']), slots: [null] },
     ],
     functions: everyFunction,
@@ -147,7 +157,7 @@ export const scenarios = {
       'person',
       'pods come and go',
     ],
-    mostStates: 20_000,
+    mostStates: 15_000,
     walks: 0,
   },
   everything: {
@@ -159,6 +169,7 @@ export const scenarios = {
       world([ready(0), off()], ['none', 'none']),
       world([poweringOff(0), off()], ['waiting', 'waiting']),
       world([neverJoined(), ready(1)], ['none', 1]),
+      world([off(), joining()], ['waiting', 'waiting']),
     ],
     functions: everyFunction,
     faults: [
@@ -172,6 +183,6 @@ export const scenarios = {
       'pods come and go',
     ],
     mostStates: 10_000,
-    walks: 400,
+    walks: 300,
   },
 } satisfies Record<string, Scenario>;
