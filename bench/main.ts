@@ -1,8 +1,10 @@
+import { benchReaction } from './reaction.ts';
 import { benchStore } from './store.ts';
 import { printTable, type Table } from './table.ts';
 
 /** To add a benchmark: a file and a row here. */
 const benchmarks: Readonly<Record<string, () => Promise<Table>>> = {
+  reaction: benchReaction,
   store: benchStore,
 };
 

@@ -47,6 +47,7 @@ async function drainStep(
 
   if (node && !node.unschedulable) {
     failpoint('drain-before-cordon');
+    if (lease.remainingMs() === 0) return undefined;
     await cluster.changeNode(node.name, { unschedulable: true, annotations: { [cordonedBy]: operation } });
     failpoint('drain-after-cordon');
   }
@@ -70,7 +71,7 @@ async function drainStep(
     );
   await observe(inventory, record, { drain: progress });
   for (const pod of leaving.filter(({ terminating }) => !terminating)) {
-    if (lease.lost.aborted) return undefined;
+    if (lease.remainingMs() === 0) return undefined;
     const result = await cluster.evict(pod);
     failpoint('drain-after-eviction');
     if (result.kind === 'blocked')
@@ -122,6 +123,7 @@ async function giveUp(
   settings: Settings,
   lease: Lease,
 ): Promise<string | undefined> {
+  if (lease.remainingMs() === 0) return undefined;
   if (node?.annotations[cordonedBy] !== undefined)
     await deps.cluster.changeNode(node.name, { unschedulable: false, annotations: { [cordonedBy]: null } });
   const result = await happen(deps.inventory, record, {

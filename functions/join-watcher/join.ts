@@ -18,6 +18,7 @@ export async function join(
 ): Promise<string | undefined> {
   const { name, pool, labels, taints, providerID } = record.spec;
   deps.failpoint('join-before-node');
+  if (lease.remainingMs() === 0) return undefined;
   await deps.cluster.changeNode(node.name, {
     labels: { ...labels, 'bamel.dev/machine': name, 'bamel.dev/pool': pool },
     ...(taints && { taints }),

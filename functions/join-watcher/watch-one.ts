@@ -50,11 +50,14 @@ function isLate({ deps, pool, settings }: Sighting, record: MachineRecord): Mach
   return overdue(record, pool, settings.timings, deps.clock.now());
 }
 
-/** The node of a machine that is proven to be off. Unless we drained it, it is left to those who know better. */
+/**
+ * The node that we drained before its machine was powered off, left over from that boot. One that shows another
+ * boot has come back meanwhile, and a kubelet whose Node is deleted does not register again by itself.
+ */
 function isStale({ status }: MachineRecord, node: Node): boolean {
   const provenOff =
     status.powerState === 'off' && lifecycle[status.state].on['power-on-requested'] !== undefined;
-  return provenOff && (!node.ready || node.annotations[cordonedBy] !== undefined);
+  return provenOff && node.annotations[cordonedBy] !== undefined && node.bootID === status.bootID;
 }
 
 async function removeNode(deps: Deps, record: MachineRecord, { name }: Node): Promise<string> {

@@ -5,7 +5,7 @@ import type { ErrorCode, Power } from '../../shared/core/machine.ts';
 import { nextPowerStep } from '../../shared/core/power-step.ts';
 import type { Settings } from '../../shared/core/settings.ts';
 import { overdue } from '../../shared/core/transition.ts';
-import { type Lease, PowerError } from '../../shared/ports.ts';
+import { type Lease, type PowerDriver, PowerError } from '../../shared/ports.ts';
 import { type Deps, underMachineLease } from '../deps.ts';
 import { events, machineEvent } from '../events.ts';
 import { look } from './look.ts';
@@ -35,6 +35,11 @@ async function pursue(
   const { inventory, clock } = deps;
   const pools = await inventory.pools();
   const until = clock.now() + longestMs;
+  let driver: PowerDriver | undefined;
+  const driverFor: Deps['driverFor'] = (spec) => {
+    driver ??= deps.driverFor(spec);
+    return driver;
+  };
   let seen: { power: Power; times: number } = { power: 'unknown', times: 0 };
 
   while (!signal.aborted && clock.now() < until) {
@@ -43,7 +48,7 @@ async function pursue(
     if (!record || stepOf(record) !== 'power-action' || !record.status.operation) return 'nothing to do';
     const operation = await inventory.operation(record.status.operation);
     if (!operation) return `operation ${record.status.operation} is missing from the store`;
-    const attempt: Attempt = { deps, record, operation, settings, lease };
+    const attempt: Attempt = { deps: { ...deps, driverFor }, record, operation, settings, lease };
 
     const pool = pools.find(({ name }) => name === record.spec.pool);
     const late = pool && overdue(record, pool, settings.timings, clock.now());

@@ -59,6 +59,7 @@ export interface HostProcess {
 export interface HostOptions {
   readonly failpoint?: string;
   readonly tick?: string;
+  readonly logLevel?: string;
 }
 
 /** The host as a process of its own, so that it can be killed. Resolves once it listens or has ended. */
@@ -77,7 +78,7 @@ export async function startHostProcess(
       ...['--store', store],
       ...['--port', '0'],
       ...['--tick', options.tick ?? '500ms'],
-      ...['--log-format', 'json', '--log-level', 'debug'],
+      ...['--log-format', 'json', '--log-level', options.logLevel ?? 'debug'],
     ],
     {
       stdio: ['ignore', 'pipe', 'pipe'],
