@@ -21,6 +21,9 @@ export interface Host extends EventSink {
   close(): Promise<void>;
 }
 
+/** Most of a power operation is waiting for a BMC: many at once cost little, and a whole rack starts together. */
+const concurrency = 256;
+
 const everything = (type: string): BamelEvent => ({ type, subject: 'everything', data: {} });
 
 /** All functions in one process, with a tick: the embedded default. */
@@ -35,6 +38,7 @@ export async function startHost({ deps, serve: where, metrics, tickMs }: HostOpt
     log,
     metrics,
     deadLetters: createDeadLetters(inventory.store),
+    concurrency,
   });
   const served: Served = await serve(functions, {
     ...where,

@@ -5,7 +5,7 @@ import { capacityOf, lifecycle } from './lifecycle.ts';
 import type { Machine } from './machine.ts';
 import { packAll } from './pack.ts';
 import type { Resources } from './resources.ts';
-import { count, openNodes, placeOf, podName, type Snapshot, waitingPods } from './snapshot.ts';
+import { count, hostnameLabel, openNodes, placeOf, podName, type Snapshot, waitingPods } from './snapshot.ts';
 import { byText, plural } from './text.ts';
 import { transition } from './transition.ts';
 
@@ -43,10 +43,12 @@ export function scaleUp(snapshot: Snapshot, now: number): ScaleUp {
   };
   const closed = (machine: Machine): boolean => (room.get(machine.spec.pool) ?? 0) <= 0;
 
+  const kindOf = kinds(eligible, needy);
   while (rest.length > 0) {
     const best = mostPods(
       eligible.filter((machine) => !closed(machine)),
       rest,
+      kindOf,
     );
     if (!best) break;
     const served = rest.length - best.left.length;
@@ -124,16 +126,33 @@ function whyNoHelp(machine: Machine, pods: readonly Pod[]): string {
   return first && pods.every((pod) => misfit(pod, place)) ? (misfit(first, place) ?? '') : 'not needed';
 }
 
+/** Machines of one kind hold the same pods: the first speaks for all. */
 function mostPods(
   machines: readonly Machine[],
   pods: readonly Pod[],
+  kindOf: (machine: Machine) => string,
 ): { readonly machine: Machine; readonly left: Pod[] } | undefined {
+  const tried = new Set<string>();
   let best: { machine: Machine; left: Pod[] } | undefined;
   for (const machine of machines) {
+    if (tried.has(kindOf(machine))) continue;
+    tried.add(kindOf(machine));
     const left = packAll(pods, [placeOf(machine)]);
     if (left.length < (best?.left.length ?? pods.length)) best = { machine, left };
   }
   return best;
+}
+
+/** What decides which pods fit on a machine. Its name does only where a pod asks for it. */
+function kinds(machines: readonly Machine[], pods: readonly Pod[]): (machine: Machine) => string {
+  const named = pods.some((pod) => hostnameLabel in pod.nodeSelector);
+  const known = new Map(
+    machines.map((machine) => {
+      const { name, pool, resources, labels, taints } = machine.spec;
+      return [machine, JSON.stringify([named && name, pool, resources, labels, taints])];
+    }),
+  );
+  return (machine) => known.get(machine) ?? machine.spec.name;
 }
 
 function whyUnmet(pod: Pod, { machines }: Snapshot, rejected: ReadonlyMap<string, string>): string {

@@ -14,11 +14,13 @@ export interface Snapshot {
   readonly cluster: ClusterView;
 }
 
+export const hostnameLabel = 'kubernetes.io/hostname';
+
 /** What the machine's node will be, before the machine is on. */
 export function placeOf({ spec }: Machine): Place {
   return {
     name: spec.name,
-    labels: { 'kubernetes.io/hostname': spec.name, 'bamel.dev/pool': spec.pool, ...spec.labels },
+    labels: { [hostnameLabel]: spec.name, 'bamel.dev/pool': spec.pool, ...spec.labels },
     taints: spec.taints ?? [],
     free: { pods: 110, ...spec.resources },
   };
