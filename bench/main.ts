@@ -1,11 +1,13 @@
 import { benchReaction } from './reaction.ts';
 import { benchStore } from './store.ts';
 import { printTable, type Table } from './table.ts';
+import { benchTakeover } from './takeover.ts';
 
 /** To add a benchmark: a file and a row here. */
 const benchmarks: Readonly<Record<string, () => Promise<Table>>> = {
   reaction: benchReaction,
   store: benchStore,
+  takeover: benchTakeover,
 };
 
 const names = process.argv.slice(2);
