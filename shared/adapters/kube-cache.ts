@@ -7,6 +7,7 @@ import {
 import type { Clock } from '../ports.ts';
 import { ClusterError } from '../ports.ts';
 import type { Log } from '../runtime/log.ts';
+import { problemOf } from './kube-errors.ts';
 
 export interface CacheOptions<Raw extends KubernetesObject, Kept> {
   readonly kubeConfig: KubeConfig;
@@ -34,19 +35,32 @@ export function createCache<Raw extends KubernetesObject, Kept>(
 ): Cache<Kept> {
   const { clock, log, path, onChange } = options;
   const closing = new AbortController();
-  const kept = new Map<string, Kept>();
+  const kept = new Map<string, { readonly version: string; readonly value: Kept }>();
   const watch = new Watch(options.kubeConfig);
+  /** Since when nothing has been heard; only an answer of the server ends it. */
   let lostAt: number | undefined = clock.now();
   let lastProblem = 'it was never reached';
   const listed = Promise.withResolvers<void>();
+  let isListed = false;
   let all: readonly Kept[] | undefined;
 
-  const replace = (key: string, now: Kept | undefined): void => {
+  const put = (object: Raw): void => {
+    const key = keyOf(object);
     const before = kept.get(key);
-    if (now === undefined) kept.delete(key);
-    else kept.set(key, now);
+    const version = versionOf(object);
+    // Listed again, most objects are as they were.
+    if (before?.version === version) return;
+    const value = options.keep(object);
+    kept.set(key, { version, value });
     all = undefined;
-    onChange(now, before);
+    onChange(value, before?.value);
+  };
+  const remove = (key: string): void => {
+    const before = kept.get(key);
+    if (!before) return;
+    kept.delete(key);
+    all = undefined;
+    onChange(undefined, before.value);
   };
 
   const listAll = async (): Promise<string> => {
@@ -57,12 +71,15 @@ export function createCache<Raw extends KubernetesObject, Kept>(
       const { items, metadata } = await options.list(page);
       for (const item of items) {
         gone.delete(keyOf(item));
-        replace(keyOf(item), options.keep(item));
+        put(item);
       }
       page = metadata?._continue;
       resourceVersion = metadata?.resourceVersion ?? '';
     } while (page);
-    for (const key of gone) replace(key, undefined);
+    for (const key of gone) remove(key);
+    lostAt = undefined;
+    isListed = true;
+    listed.resolve();
     return resourceVersion;
   };
 
@@ -72,9 +89,11 @@ export function createCache<Raw extends KubernetesObject, Kept>(
       let at: string | undefined = resourceVersion;
       const abort = (): void => controller?.abort();
       let controller: AbortController | undefined;
+      let finished = false;
       const finish = (error: unknown): void => {
+        finished = true;
         closing.signal.removeEventListener('abort', abort);
-        if (error) lastProblem = error instanceof Error ? error.message : String(error);
+        if (error) lastProblem = problemOf(error);
         if ((error as { statusCode?: number } | null)?.statusCode === 410) at = undefined;
         resolve(at);
       };
@@ -89,12 +108,15 @@ export function createCache<Raw extends KubernetesObject, Kept>(
             }
             at = object.metadata?.resourceVersion ?? at;
             if (type === 'BOOKMARK') return;
-            replace(keyOf(object), type === 'DELETED' ? undefined : options.keep(object));
+            if (type === 'DELETED') remove(keyOf(object));
+            else put(object);
           },
           finish,
         )
         .then((started) => {
           controller = started;
+          if (finished) return;
+          lostAt = undefined;
           if (closing.signal.aborted) abort();
           else closing.signal.addEventListener('abort', abort, { once: true });
         }, finish);
@@ -106,12 +128,10 @@ export function createCache<Raw extends KubernetesObject, Kept>(
       const startedAt = clock.now();
       try {
         resourceVersion ??= await listAll();
-        lostAt = undefined;
-        listed.resolve();
         resourceVersion = await watchFrom(resourceVersion);
       } catch (error) {
         resourceVersion = undefined;
-        const problem = error instanceof Error ? error.message : String(error);
+        const problem = problemOf(error);
         if (problem !== lastProblem) log.warn({ path, problem }, 'the cluster does not answer');
         lastProblem = problem;
       }
@@ -125,13 +145,13 @@ export function createCache<Raw extends KubernetesObject, Kept>(
 
   return {
     async all() {
-      await Promise.race([listed.promise, clock.sleep(longestGapMs, closing.signal)]);
+      if (!isListed) await Promise.race([listed.promise, clock.sleep(longestGapMs, closing.signal)]);
       if (lostAt !== undefined && clock.now() - lostAt >= longestGapMs)
         throw new ClusterError(
           'unavailable',
           `the Kubernetes API server has not answered for ${Math.round((clock.now() - lostAt) / 1000)} s (${lastProblem}). Nothing is powered on or off until it is back`,
         );
-      all ??= [...kept.values()];
+      all ??= Array.from(kept.values(), ({ value }) => value);
       return all;
     },
     close: () => closing.abort(),
@@ -140,3 +160,6 @@ export function createCache<Raw extends KubernetesObject, Kept>(
 
 const keyOf = (object: KubernetesObject): string =>
   `${object.metadata?.namespace ?? ''}/${object.metadata?.name}`;
+
+/** With the uid: versions start anew on a server that was set up again. */
+const versionOf = ({ metadata }: KubernetesObject): string => `${metadata?.uid} ${metadata?.resourceVersion}`;

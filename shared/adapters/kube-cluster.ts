@@ -1,7 +1,10 @@
 import {
   ApiException,
+  type Configuration,
   CoreV1Api,
   type KubeConfig,
+  Observable,
+  type ObservableMiddleware,
   PatchStrategy,
   setHeaderOptions,
   type V1Pod,
@@ -11,11 +14,14 @@ import { type Clock, type Cluster, ClusterError, type NodeChange } from '../port
 import type { Log } from '../runtime/log.ts';
 import { createCache } from './kube-cache.ts';
 import { toNode, toPod } from './kube-convert.ts';
+import { blockedBy, retryAfter, toClusterError } from './kube-errors.ts';
 
 export interface KubeClusterOptions {
   readonly kubeConfig: KubeConfig;
   readonly clock: Clock;
   readonly log: Log;
+  /** How long a call may take. */
+  readonly timeoutMs?: number;
   readonly onPod?: (now: Pod | undefined, before: Pod | undefined) => void;
   readonly onNode?: (now: Node | undefined, before: Node | undefined) => void;
 }
@@ -25,8 +31,14 @@ const mergePatch = setHeaderOptions('Content-Type', PatchStrategy.MergePatch);
 
 /** The cluster through @kubernetes/client-node: reads from a watched cache, writes directly. */
 export function createKubeCluster(options: KubeClusterOptions): Cluster & { close(): void } {
-  const { kubeConfig, clock, log } = options;
-  const api = kubeConfig.makeApiClient(CoreV1Api);
+  const { kubeConfig, clock, log, timeoutMs = 30_000 } = options;
+  const api = kubeConfig.makeApiClient(
+    class extends CoreV1Api {
+      constructor(config: Configuration) {
+        super({ ...config, middleware: [...config.middleware, deadline(timeoutMs)] });
+      }
+    },
+  );
   const ignore = (): void => {};
   const pods = createCache({
     kubeConfig,
@@ -97,7 +109,7 @@ export function createKubeCluster(options: KubeClusterOptions): Cluster & { clos
         if (error instanceof ApiException && (error.code === 404 || error.code === 409))
           return { kind: 'gone' };
         if (error instanceof ApiException && error.code === 429)
-          return { kind: 'blocked', why: statusMessage(error), retryAfterMs: retryAfter(error) };
+          return { kind: 'blocked', why: blockedBy(error), retryAfterMs: retryAfter(error) };
         throw toClusterError(error);
       }
     },
@@ -107,6 +119,15 @@ export function createKubeCluster(options: KubeClusterOptions): Cluster & { clos
     },
   };
 }
+
+/** On a connection that has silently died a call would last for minutes, and a drain with it. */
+const deadline = (ms: number): ObservableMiddleware => ({
+  pre(request) {
+    request.setSignal(AbortSignal.timeout(ms));
+    return new Observable(Promise.resolve(request));
+  },
+  post: (response) => new Observable(Promise.resolve(response)),
+});
 
 /** Taints are a list: the patch names the version it was made from, so that nobody else's taint gets lost. */
 async function nodePatch(api: CoreV1Api, name: string, change: NodeChange): Promise<object> {
@@ -129,37 +150,4 @@ async function call<Value>(work: () => Promise<Value>): Promise<Value> {
   } catch (error) {
     throw toClusterError(error);
   }
-}
-
-const codes: Readonly<Record<number, ClusterError['code']>> = {
-  404: 'not-found',
-  409: 'conflict',
-  429: 'unavailable',
-};
-
-function toClusterError(error: unknown): ClusterError {
-  if (!(error instanceof ApiException)) {
-    const text = error instanceof Error ? error.message : String(error);
-    return new ClusterError('unavailable', `the Kubernetes API server does not answer (${text})`);
-  }
-  const code = codes[error.code] ?? (error.code >= 500 ? 'unavailable' : 'refused');
-  return new ClusterError(code, `the Kubernetes API server answered ${error.code}: ${statusMessage(error)}`, {
-    retryAfterMs: retryAfter(error),
-  });
-}
-
-/** The body of an ApiException is the Status as text. */
-function statusMessage(error: ApiException<unknown>): string {
-  try {
-    const status = JSON.parse(String(error.body)) as { message?: string };
-    return status.message ?? String(error.body);
-  } catch {
-    // Not every proxy on the way answers JSON; its text is then the message.
-    return String(error.body);
-  }
-}
-
-function retryAfter(error: ApiException<unknown>): number | undefined {
-  const seconds = Number(error.headers['retry-after']);
-  return Number.isFinite(seconds) ? seconds * 1000 : undefined;
 }
