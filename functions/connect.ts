@@ -34,7 +34,7 @@ export async function connect(
   const credentials = options.credentials ?? credentialsFromFolder(settings.credentialsDir);
   return {
     deps: {
-      inventory: createInventory(store, clock.now),
+      inventory: createInventory(store, clock),
       cluster,
       driverFor: (spec) => driverFor(spec, { credentials }),
       clock,

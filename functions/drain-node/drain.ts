@@ -42,7 +42,7 @@ async function drainStep(
   const { operation = '', kubernetesNode = record.spec.name } = record.status;
   const node = await cluster.node(kubernetesNode);
   const pool = (await inventory.pools()).find(({ name }) => name === record.spec.pool);
-  const late = pool && overdue(record, pool, settings.timings, deps.clock.now());
+  const late = pool && overdue(record, pool, settings.timings, deps.clock.now(), record.since);
   if (late) return giveUp(deps, record, late, node, settings, lease);
 
   if (node && !node.unschedulable) {

@@ -37,16 +37,20 @@ const gatherMs = 50;
 /** Long enough for a decision on a large cluster; it is given back as soon as the decision is written. */
 const leaseTtlMs = 10_000;
 
+/** A machine that somebody wrote about meanwhile is looked at again at once, this often. */
+const mostTries = 3;
+
 /** How long to wait for another instance that is deciding. */
 const patienceMs = 2_000;
 
 /** Builds a snapshot, lets the core decide, writes the intents and a record of the decision. */
 export function evaluateScaling(deps: Deps): Handler<z.output<typeof EvaluateInput>> {
+  const told = { summary: '' };
   const evaluate = coalesce(
     () => deps.clock.sleep(gatherMs),
     async () =>
       (await underLease(deps, 'evaluate', leaseTtlMs, { ms: patienceMs }, (lease) =>
-        decideAndWrite(deps, lease),
+        decideAndWrite(deps, lease, told),
       )) ?? retryLater(1_000, 'another instance is deciding just now'),
   );
   return async ({ dryRun }) => {
@@ -72,26 +76,33 @@ async function look(
   };
 }
 
-async function decideAndWrite(deps: Deps, lease: Lease): Promise<Outcome> {
-  const { decision, records, settings } = await look(deps);
-  const id = newId('d', deps.clock.now());
-  tellStory(deps.log, id, decision.record);
-  deps.failpoint('evaluate-before-intent');
-  const byName = new Map(records.map((record) => [record.spec.name, record]));
-  if (!settings.dryRun)
-    for (const intent of decision.intents) {
-      const record = byName.get(intent.machine);
-      if (record) await writeIntent(deps, intent, record, id, settings, lease);
+async function decideAndWrite(deps: Deps, lease: Lease, told: { summary: string }): Promise<Outcome> {
+  for (let tries = 1; ; tries += 1) {
+    const { decision, records, settings } = await look(deps);
+    const id = newId('d', deps.clock.now());
+    // A dry run decides the same again and again: it is told once.
+    if (!settings.dryRun || decision.record.summary !== told.summary)
+      tellStory(deps.log, id, decision.record, settings.dryRun);
+    told.summary = decision.record.summary;
+    deps.failpoint('evaluate-before-intent');
+    const byName = new Map(records.map((record) => [record.spec.name, record]));
+    let conflicts = 0;
+    if (!settings.dryRun)
+      for (const intent of decision.intents) {
+        const record = byName.get(intent.machine);
+        if (record && !(await writeIntent(deps, intent, record, id, settings, lease))) conflicts += 1;
+      }
+    for (const { machine, idleSince } of decision.idle) {
+      const record = byName.get(machine);
+      if (record) await remember(deps.inventory, record, { idleSince }, lease);
     }
-  for (const { machine, idleSince } of decision.idle) {
-    const record = byName.get(machine);
-    if (record) await remember(deps.inventory, record, { idleSince }, lease);
+    const acted = !settings.dryRun && decision.intents.length > conflicts;
+    await recordDecision(deps.inventory.store, id, decision.record, acted, lease);
+    if (conflicts === 0 || tries === mostTries) return done(answerOf(id, decision.record));
   }
-  await recordDecision(deps.inventory.store, id, decision.record, lease);
-  return done(answerOf(id, decision.record));
 }
 
-/** The intent is in the store before anything is done about it; only then is anybody told. */
+/** The intent is in the store before anything is done about it; only then is anybody told. False: decide anew. */
 async function writeIntent(
   deps: Deps,
   intent: Intent,
@@ -99,7 +110,7 @@ async function writeIntent(
   decision: string,
   settings: Settings,
   lease: Lease,
-): Promise<void> {
+): Promise<boolean> {
   const now = deps.clock.now();
   const goal = intent.kind === 'power-on' ? 'on' : 'off';
   const operation = newId('op', now);
@@ -127,9 +138,10 @@ async function writeIntent(
       { machine: intent.machine, operation, result },
       'the machine changed since it was looked at',
     );
-    return;
+    return false;
   }
   await deps.sink.emit(
     machineEvent(goal === 'on' ? events.powerRequested : events.drainRequested, intent.machine),
   );
+  return true;
 }

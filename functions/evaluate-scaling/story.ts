@@ -4,7 +4,7 @@ import { plural } from '../../shared/core/text.ts';
 import type { Log } from '../../shared/runtime/log.ts';
 
 /** Tells a decision that does something, in the order a person would. */
-export function tellStory(log: Log, decision: string, record: DecisionRecord): void {
+export function tellStory(log: Log, decision: string, record: DecisionRecord, dryRun: boolean): void {
   const waiting = record.demand.reduce((sum, group) => sum + group.pods, 0);
   if (record.intents.length === 0) {
     log.debug({ decision, summary: record.summary }, 'evaluated');
@@ -25,7 +25,7 @@ export function tellStory(log: Log, decision: string, record: DecisionRecord): v
     );
   const rejected = record.candidates.filter(({ verdict }) => verdict === 'rejected');
   for (const { kind, machine, why } of record.intents) {
-    const verb = kind === 'power-on' ? 'power on' : 'drain and power off';
+    const verb = `${dryRun ? 'would ' : ''}${kind === 'power-on' ? 'power on' : 'drain and power off'}`;
     const others =
       kind === 'power-on'
         ? rejected.slice(0, 3).map((other) => `; ${other.machine} rejected (${other.why})`)

@@ -47,7 +47,7 @@ function mayJoin({ match, deps }: Sighting, record: MachineRecord): boolean {
 
 function isLate({ deps, pool, settings }: Sighting, record: MachineRecord): MachineEvent | undefined {
   if (!pool || stepOf(record) !== 'join-watcher') return undefined;
-  return overdue(record, pool, settings.timings, deps.clock.now());
+  return overdue(record, pool, settings.timings, deps.clock.now(), record.since);
 }
 
 /**

@@ -2,6 +2,7 @@ import { happen, observe, recordCommand } from '../../shared/adapters/changes.ts
 import type { MachineRecord, OperationRecord } from '../../shared/adapters/inventory.ts';
 import { type MachineEvent, stepOf } from '../../shared/core/lifecycle.ts';
 import type { ErrorCode, Power } from '../../shared/core/machine.ts';
+import type { Operation } from '../../shared/core/operation.ts';
 import { nextPowerStep } from '../../shared/core/power-step.ts';
 import type { Settings } from '../../shared/core/settings.ts';
 import { overdue } from '../../shared/core/transition.ts';
@@ -51,31 +52,37 @@ async function pursue(
     const attempt: Attempt = { deps: { ...deps, driverFor }, record, operation, settings, lease };
 
     const pool = pools.find(({ name }) => name === record.spec.pool);
-    const late = pool && overdue(record, pool, settings.timings, clock.now());
-    if (late) return conclude(attempt, late, seen.power);
+    const late = pool && overdue(record, pool, settings.timings, clock.now(), record.since);
+    const given = late && (await conclude(attempt, late, seen.power));
+    if (given) return given;
 
     // The operation's own copy of the spec: an edit of the inventory does not redirect it.
-    const looked = await look(
-      deps.driverFor,
-      operation.operation.spec,
-      settings.timings.bmcTimeoutMs,
-      signal,
-    );
-    if (looked.final) return conclude(attempt, failure(operation, looked.final.message), 'unknown');
+    const { bmcTimeoutMs } = settings.timings;
+    const looked = await look(driverFor, operation.operation.spec, bmcTimeoutMs, signal);
     seen = { power: looked.power, times: looked.power === seen.power ? seen.times + 1 : 1 };
-
-    const step = nextPowerStep(operation.operation, seen, settings.timings, clock.now());
-    if (step.kind === 'reached')
-      return conclude(attempt, { type: seen.power === 'on' ? 'powered-on' : 'powered-off' }, seen.power);
-    if (step.kind === 'command') {
+    const step = nextPowerStep(byOurClock(operation.operation, record), seen, settings.timings, clock.now());
+    let event: MachineEvent | undefined;
+    if (looked.final) event = failure(operation, looked.final.message);
+    else if (step.kind === 'reached') event = { type: seen.power === 'on' ? 'powered-on' : 'powered-off' };
+    else if (step.kind === 'command') {
       const problem = await send(attempt, step.verb, step.why, signal);
-      if (problem) return conclude(attempt, failure(operation, problem), seen.power);
+      if (problem) event = failure(operation, problem);
       // Whatever was read before a command says nothing about its effect.
-      seen = { power: 'unknown', times: 0 };
+      else seen = { power: 'unknown', times: 0 };
     } else await observe(inventory, record, { powerState: seen.power, bmcReachable: looked.reachable });
+    const ended = event && (await conclude(attempt, event, seen.power));
+    if (ended) return ended;
     await clock.sleep(looked.retryAfterMs ?? settings.timings.readEveryMs, signal);
   }
   return signal.aborted ? 'interrupted; the next tick goes on' : 'still under way; the next tick goes on';
+}
+
+/** No command is older than the state it was given in: patience is not cut short by another process's clock. */
+function byOurClock(operation: Operation, { since }: MachineRecord): Operation {
+  return {
+    ...operation,
+    commands: operation.commands.map(({ verb, at }) => ({ verb, at: Math.max(at, since) })),
+  };
 }
 
 interface Attempt {
@@ -140,11 +147,12 @@ const failure = ({ operation }: OperationRecord, message: string): MachineEvent 
   return { type: 'failed', code, message };
 };
 
+/** Writes the result down. Undefined: somebody else wrote meanwhile, so it is to be looked at anew. */
 async function conclude(
   { deps, record, operation, settings, lease }: Attempt,
   event: MachineEvent,
   power: Power,
-): Promise<string> {
+): Promise<string | undefined> {
   const { name } = record.spec;
   const { goal } = operation.operation;
   deps.failpoint(`power-before-result-${goal}`);
@@ -156,8 +164,8 @@ async function conclude(
     settings,
     now: deps.clock.now(),
   });
-  if (result.kind !== 'changed')
-    return result.kind === 'refused' ? result.why : 'changed meanwhile; read again';
+  if (result.kind === 'conflict') return undefined;
+  if (result.kind === 'refused') return result.why;
   deps.failpoint(`power-after-result-${goal}`);
   if (event.type === 'failed') {
     deps.log.warn(

@@ -21,12 +21,13 @@ export async function recordDecision(
   store: Store,
   id: string,
   record: DecisionRecord,
+  acted: boolean,
   lease: Lease,
 ): Promise<void> {
   const key = keys.global('stats');
   const entry = await store.get(key);
   const before = entry && decode<Stats>(entry.key, entry.value);
-  const news = record.intents.length > 0 || before?.lastEvaluation.summary !== record.summary;
+  const news = acted || before?.lastEvaluation.summary !== record.summary;
   const stats: Stats = {
     evaluations: (before?.evaluations ?? 0) + 1,
     decisions: (before?.decisions ?? 0) + (news ? 1 : 0),

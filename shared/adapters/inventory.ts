@@ -2,12 +2,13 @@ import type { DecisionRecord } from '../core/decision.ts';
 import { type Machine, type MachineMetrics, type MachineStatus, newStatus } from '../core/machine.ts';
 import type { Operation } from '../core/operation.ts';
 import type { PoolSpec, Settings } from '../core/settings.ts';
-import type { Entry, Store } from '../ports.ts';
+import type { Clock, Entry, Store } from '../ports.ts';
 import { type MachineInput, MachineSpec } from '../schema/machine.ts';
 import { PoolSpec as PoolSchema } from '../schema/pool.ts';
 import { Settings as SettingsSchema } from '../schema/settings.ts';
 import { decode } from './codec.ts';
 import { keys, splitKey } from './keys.ts';
+import { createStateClock } from './state-clock.ts';
 
 /** Something that happened to a machine. The last few are kept with it. */
 export interface HistoryEntry {
@@ -22,6 +23,8 @@ export interface HistoryEntry {
 
 /** A machine as read from the store, with what a compare-and-swap needs. */
 export interface MachineRecord extends Machine {
+  /** Since when it has been in its state, by our own clock where we saw that happen. */
+  readonly since: number;
   /** The spec as it stands in the store, for copying into an operation. */
   readonly input: MachineInput;
   readonly history: readonly HistoryEntry[];
@@ -53,7 +56,8 @@ export interface Inventory {
   decision(id: string): Promise<DecisionRecord | undefined>;
 }
 
-export function createInventory(store: Store, now: () => number): Inventory {
+export function createInventory(store: Store, clock: Clock): Inventory {
+  const sinceWhen = createStateClock(clock);
   const groupById = (entries: readonly Entry[]): Map<string, Map<string, Entry>> => {
     const groups = new Map<string, Map<string, Entry>>();
     for (const entry of entries) {
@@ -71,10 +75,12 @@ export function createInventory(store: Store, now: () => number): Inventory {
       return entry && decode<Value>(entry.key, entry.value);
     };
     const input = decode<MachineInput>(spec.key, spec.value);
+    const status = read<MachineStatus>('status') ?? newStatus(clock.now());
     return {
       input,
       spec: MachineSpec.parse(input),
-      status: read<MachineStatus>('status') ?? newStatus(now()),
+      status,
+      since: sinceWhen(input.name, status),
       metrics: read<MachineMetrics>('metrics') ?? {},
       history: read<{ entries: HistoryEntry[] }>('events')?.entries ?? [],
       revisions: {

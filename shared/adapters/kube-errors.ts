@@ -1,3 +1,4 @@
+import { STATUS_CODES } from 'node:http';
 import { ApiException } from '@kubernetes/client-node';
 import { ClusterError } from '../ports.ts';
 
@@ -43,7 +44,9 @@ interface Status {
 }
 
 /** The body of an ApiException is the Status as text. */
-function statusOf({ body }: ApiException<unknown>): Status {
+function statusOf({ body, code }: ApiException<unknown>): Status {
+  // The client keeps no body of a 401.
+  if (body === undefined) return { message: STATUS_CODES[code] ?? 'no explanation' };
   try {
     const status = JSON.parse(String(body)) as Partial<Status>;
     return { ...status, message: status.message ?? String(body) };

@@ -33,17 +33,18 @@ export function transition(
   };
 }
 
-/** The event due because the machine has been in its state for too long, if any. */
+/** The event due because the machine has been in its state for too long, if any; `since` as the caller's clock has it. */
 export function overdue(
   machine: Machine,
   pool: PoolSpec,
   timings: Timings,
   now: number,
+  since = machine.status.stateSince,
 ): MachineEvent | undefined {
   const { deadline } = lifecycle[machine.status.state];
   if (!deadline) return undefined;
   const ms = deadline.ms(machine, pool, timings);
-  if (now - machine.status.stateSince < ms) return undefined;
+  if (now - since < ms) return undefined;
   return deadline.event(machine, seconds(ms));
 }
 

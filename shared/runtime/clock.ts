@@ -5,6 +5,7 @@ const longestTimerMs = 2 ** 31 - 1;
 
 export const realClock: Clock = {
   now: () => Date.now(),
+  monotonic: () => performance.now(),
   async sleep(ms, signal) {
     for (let left = ms; left > 0 && !signal?.aborted; left -= longestTimerMs)
       await timer(Math.min(left, longestTimerMs), signal);

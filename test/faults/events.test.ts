@@ -117,7 +117,7 @@ test('fault 2: reordered or stale event → the state is read again, the event i
 });
 
 test('fault 12: clock skew between functions → nothing doubled, nothing lost, every operation ends', async () => {
-  const skew = fc.integer({ min: -300_000, max: 300_000 });
+  const skew = fc.integer({ min: -3_600_000, max: 3_600_000 });
   await fc.assert(
     fc.asyncProperty(
       skew,
@@ -141,7 +141,7 @@ test('fault 12: clock skew between functions → nothing doubled, nothing lost, 
           expect([...world.power.values()]).toEqual(['off', 'off']);
           expect(world.lost).toEqual([]);
           for (const { machine, end } of await operations(world))
-            expect(`${machine} ${end}`).toMatch(/ (done|cancelled)$/);
+            expect(`${machine} ${end}`).toBe(`${machine} done`);
           for (const machine of ['m-1', 'm-2']) expect(commandsOf(world, machine)).toMatch(/^on soft-off$/);
         }),
     ),

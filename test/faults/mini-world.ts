@@ -135,6 +135,7 @@ export async function startMiniWorld({
     const by = `instance-${index + 1}`;
     const clock: Clock = {
       now: () => time + skew,
+      monotonic: () => time,
       async sleep(ms) {
         time += ms;
         // A turn for the others.
@@ -142,7 +143,7 @@ export async function startMiniWorld({
       },
     };
     const deps: Deps = {
-      inventory: createInventory(store, clock.now),
+      inventory: createInventory(store, clock),
       cluster,
       driverFor: ({ name }) => ({
         read: async () => ({ power: power.get(name) ?? 'unknown' }),

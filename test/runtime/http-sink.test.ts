@@ -39,7 +39,11 @@ async function withBroker(
   server.listen(0, '127.0.0.1');
   await listening;
   const { port } = server.address() as AddressInfo;
-  const clock: Clock = { now: () => 1_700_000_000_000, sleep: async (ms) => void slept.push(ms) };
+  const clock: Clock = {
+    now: () => 1_700_000_000_000,
+    monotonic: () => 0,
+    sleep: async (ms) => void slept.push(ms),
+  };
   const sink = createHttpSink({
     url: `http://127.0.0.1:${port}/default`,
     source: '/bamel/host',
@@ -81,7 +85,7 @@ test('sends a binary CloudEvent with the overrides applied', async () => {
 test('what it sends is what a function of ours takes', async () => {
   const { calls, served } = recorder();
   await serving([served], { token: async () => 'secret' }, async ({ url }) => {
-    const clock = { now: () => 1_700_000_000_000, sleep: async () => undefined };
+    const clock = { now: () => 1_700_000_000_000, monotonic: () => 0, sleep: async () => undefined };
     const sink = createHttpSink({ url, source: '/bamel', clock, token: async () => 'secret' });
     await sink.emit({ ...event, subject: 'größe "1"\r\nx: y' });
     await sink.close();
@@ -138,7 +142,7 @@ test('a sink that hangs is tried again after the time-out', async () => {
 });
 
 test('nobody there is an error that says so', async () => {
-  const clock = { now: () => 0, sleep: async () => undefined };
+  const clock = { now: () => 0, monotonic: () => 0, sleep: async () => undefined };
   const sink = createHttpSink({ url: 'http://user:hunter2@127.0.0.1:1/', source: '/bamel', clock });
   const error = await sink.emit(event).catch((reason: Error) => reason);
   expect(error).toMatchObject({ message: expect.stringContaining('ECONNREFUSED') });
@@ -150,7 +154,7 @@ describeWith(['openssl'], 'over TLS', () => {
   let server: Server;
   let url: string;
   let caCerts: string;
-  const clock = { now: () => 0, sleep: async () => undefined };
+  const clock = { now: () => 0, monotonic: () => 0, sleep: async () => undefined };
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'bamel-sink-'));

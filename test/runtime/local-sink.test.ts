@@ -22,6 +22,7 @@ function testClock(hold = false): Clock & { readonly slept: number[] } {
   return {
     slept,
     now: () => 1_700_000_000_000,
+    monotonic: () => 0,
     async sleep(ms, signal) {
       slept.push(ms);
       if (!hold) return;

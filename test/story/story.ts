@@ -1,5 +1,6 @@
 import { createInventory, type Inventory } from '../../shared/adapters/inventory.ts';
 import { openStore } from '../../shared/adapters/store.ts';
+import { realClock } from '../../shared/runtime/clock.ts';
 import type { ConfigInput } from '../../shared/schema/config-file.ts';
 import { labConfig } from '../../simulator/lab/config.ts';
 import { type Lab, type LabOptions, startLab } from '../../simulator/lab/lab.ts';
@@ -107,7 +108,7 @@ export async function readInventory<Value>(
 ): Promise<Value> {
   const opened = await openStore(store, { readOnly: true });
   try {
-    return await read(createInventory(opened, Date.now));
+    return await read(createInventory(opened, realClock));
   } finally {
     await opened.close();
   }

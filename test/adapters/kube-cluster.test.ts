@@ -1,0 +1,103 @@
+import { CoreV1Api, KubeConfig } from '@kubernetes/client-node';
+import { createKubeCluster } from '../../shared/adapters/kube-cluster.ts';
+import { createLog } from '../../shared/runtime/log.ts';
+import { startApi } from '../../simulator/lab/api/index.ts';
+import { nodes } from '../../simulator/lab/api/resource-types.ts';
+import { startControllers } from '../../simulator/lab/controllers/index.ts';
+import {
+  clusterAdapterContract,
+  expectUnavailable,
+  fastClock,
+  throughPort,
+} from '../contract/cluster-adapter-suite.ts';
+import { nodeObject, runPods } from '../contract/cluster-kubelet.ts';
+import { startProxy } from '../support/cut-proxy.ts';
+import { eventually } from '../support/eventually.ts';
+
+const log = createLog({ level: 'silent', format: 'json' });
+
+async function startLabApi(options: Parameters<typeof startApi>[0] = {}) {
+  const api = await startApi(options);
+  const controllers = startControllers(api, { podGcMs: 200 });
+  const stopPods = runPods(api.store);
+  const kubeConfig = new KubeConfig();
+  kubeConfig.loadFromString(api.kubeconfig());
+  return {
+    api,
+    kubeConfig,
+    addNode: async (name: string, more?: Parameters<typeof nodeObject>[1]) => {
+      api.store.create(nodes, nodeObject(name, more));
+    },
+    removeNode: async (name: string) => {
+      api.store.delete(nodes, undefined, name);
+    },
+    compact: async () => api.store.compact(),
+    close: async () => {
+      stopPods();
+      controllers.stop();
+      await api.close();
+    },
+  };
+}
+
+clusterAdapterContract('the lab', () => startLabApi());
+
+describe('a server that', () => {
+  let cleanup: AsyncDisposableStack;
+  beforeEach(() => {
+    cleanup = new AsyncDisposableStack();
+  });
+  afterEach(() => cleanup.disposeAsync());
+  const startLab = async (options?: Parameters<typeof startApi>[0]) => {
+    const lab = await startLabApi(options);
+    cleanup.defer(() => lab.close());
+    return lab;
+  };
+  const connect = (options: Omit<Parameters<typeof createKubeCluster>[0], 'log'>) => {
+    const cluster = createKubeCluster({ ...options, log });
+    cleanup.defer(() => cluster.close());
+    return cluster;
+  };
+
+  test('was never reached is unavailable, and why is told', async () => {
+    const kubeConfig = new KubeConfig();
+    kubeConfig.loadFromClusterAndUser(
+      { name: 'nowhere', server: 'http://127.0.0.1:1', skipTLSVerify: true },
+      { name: 'nobody' },
+    );
+    const cluster = connect({ kubeConfig, clock: fastClock(20) });
+    await expect(cluster.view()).rejects.toThrow(/server has not answered for \d+ s \(fetch failed: .+\)/);
+    await expectUnavailable(cluster.node('any'));
+  });
+
+  test('refuses is told in one line, with what it said', async () => {
+    const lab = await startLab({ token: 'right' });
+    const kubeConfig = throughPort(lab.kubeConfig, Number(new URL(lab.api.url).port));
+    kubeConfig.users = [{ name: 'lab', token: 'wrong' }];
+    const cluster = connect({ kubeConfig, clock: fastClock(20) });
+    await expect(cluster.view()).rejects.toThrow(/^[^\n]*\(401: Unauthorized\)[^\n]*$/);
+    await expect(cluster.node('any')).rejects.toMatchObject({
+      code: 'refused',
+      message: 'the Kubernetes API server answered 401: Unauthorized',
+    });
+  });
+
+  test('says nothing any more on an open connection is noticed, and so is that it speaks again', async () => {
+    const lab = await startLab();
+    const proxy = await startProxy(Number(new URL(lab.api.url).port));
+    cleanup.defer(() => proxy.close());
+    const kubeConfig = throughPort(lab.kubeConfig, proxy.port);
+    const cluster = connect({ kubeConfig, clock: fastClock(10), timeoutMs: 500 });
+    const seen = async () => (await cluster.view()).nodes.map(({ name }) => name);
+    await lab.addNode('first');
+    await eventually(async () => expect(await seen()).toEqual(['first']));
+    proxy.freeze();
+    await expectUnavailable(cluster.podsOn('first'));
+    // The client gives a silent watch 30 s.
+    await eventually(() => expectUnavailable(cluster.view()), 60_000);
+    await lab.kubeConfig.makeApiClient(CoreV1Api).deleteNode({ name: 'first' });
+    await lab.addNode('second');
+    proxy.heal();
+    await eventually(async () => expect(await seen()).toEqual(['second']), 60_000);
+  }, 150_000);
+});

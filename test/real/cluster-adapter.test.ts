@@ -1,0 +1,56 @@
+import { CoreV1Api } from '@kubernetes/client-node';
+import { createKubeCluster } from '../../shared/adapters/kube-cluster.ts';
+import { createLog } from '../../shared/runtime/log.ts';
+import { clusterAdapterContract, expectUnavailable, fastClock } from '../contract/cluster-adapter-suite.ts';
+import { eventually } from '../support/eventually.ts';
+import { describeWith } from '../support/programs.ts';
+import { type ControlPlane, startControlPlane } from './stack/control-plane.ts';
+import { addNode, removeNode } from './stack/nodes.ts';
+import { controlPlanePrograms } from './stack/table.ts';
+
+describeWith(controlPlanePrograms, 'the cluster adapter', () => {
+  clusterAdapterContract('a real API server', async () => {
+    const { kubeConfig, compact, close } = await startControlPlane();
+    return {
+      kubeConfig,
+      addNode: async (name, options) => {
+        await addNode(kubeConfig, name, options);
+      },
+      removeNode: (name) => removeNode(kubeConfig, name),
+      compact,
+      close,
+    };
+  });
+
+  describe('when the API server itself', () => {
+    let plane: ControlPlane;
+    beforeAll(async () => {
+      plane = await startControlPlane();
+    }, 600_000);
+    afterAll(() => plane?.close());
+
+    test('fault 29: is killed and started again → unavailable in between, then as it was', async () => {
+      const { kubeConfig, apiServer } = plane;
+      const cluster = createKubeCluster({
+        kubeConfig,
+        clock: fastClock(10),
+        log: createLog({ level: 'silent', format: 'json' }),
+      });
+      try {
+        const seen = async () => (await cluster.view()).nodes.map(({ name }) => name).sort();
+        await addNode(kubeConfig, 'kept');
+        await eventually(async () => expect(await seen()).toEqual(['kept']));
+        await apiServer.kill();
+        await eventually(() => expectUnavailable(cluster.view()));
+        await expectUnavailable(cluster.node('kept'));
+        await apiServer.restart();
+        await eventually(async () => expect(await seen()).toEqual(['kept']), 60_000);
+        await addNode(kubeConfig, 'added');
+        await kubeConfig.makeApiClient(CoreV1Api).deleteNode({ name: 'kept' });
+        await eventually(async () => expect(await seen()).toEqual(['added']), 60_000);
+      } finally {
+        cluster.close();
+      }
+    });
+  });
+});
