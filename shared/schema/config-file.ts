@@ -50,14 +50,14 @@ export class ConfigError extends Error {
 /** Checks the whole file. Nothing of it is used unless all of it is right. */
 export function parseConfig(text: string, fileName: string): ConfigInput {
   const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines, uniqueKeys: true });
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
   const at = (offset: number): string => {
     const { line, col } = lines.linePos(offset);
     return `${fileName}:${line}:${col}`;
   };
   const [broken] = document.errors;
-  if (broken) throw new ConfigError(`${at(broken.pos[0])} ${broken.message.split('\n')[0]}`);
-  const input: unknown = document.toJS();
+  if (broken) throw new ConfigError(`${at(broken.pos[0])} ${broken.message}`);
+  const input = valueOf(document, fileName);
   const parsed = ConfigFile.safeParse(input);
   if (parsed.success) return input as ConfigInput;
   const problems = fieldProblems(ConfigFile, parsed.error).map((problem) => {
@@ -65,6 +65,15 @@ export function parseConfig(text: string, fileName: string): ConfigInput {
     return `${at(offsetOf(document, path))} ${describeProblem(problem)}`;
   });
   throw new ConfigError(problems.join('\n'));
+}
+
+function valueOf(document: ReturnType<typeof parseDocument>, fileName: string): unknown {
+  try {
+    return document.toJS();
+  } catch (error) {
+    // An alias of nothing, or one that would grow without end.
+    throw new ConfigError(`${fileName}: ${(error as Error).message}`);
+  }
 }
 
 /** Where the field stands, or the nearest thing around it that is there. */

@@ -1,21 +1,13 @@
 import { z } from 'zod';
 import type { MachineSpec as Spec } from '../core/machine.ts';
 import { fromQuantities, parseQuantity } from '../core/resources.ts';
+import { Name } from './name.ts';
 
-const Name = z
-  .string()
-  .max(63)
-  .regex(
-    /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/,
-    'lower-case letters, digits, - and . only: it names a Kubernetes node',
-  );
+const noQuantity = 'must be a Kubernetes quantity such as 8, 500m or 32Gi';
 
 const Quantity = z
-  .union([z.number().nonnegative(), z.string()])
-  .refine(
-    (value) => (parseQuantity(value) ?? -1) >= 0,
-    'must be a Kubernetes quantity such as 8, 500m or 32Gi',
-  );
+  .union([z.number(), z.string()], { error: noQuantity })
+  .refine((value) => (parseQuantity(value) ?? -1) >= 0, noQuantity);
 
 const Taint = z.strictObject({
   key: z.string().min(1),
@@ -38,7 +30,7 @@ export const MachineSpec = z
     name: Name,
     pool: Name,
     powerInterface: z.string().min(1),
-    mgmtAddress: z.url({ protocol: /^https?$/ }).optional(),
+    mgmtAddress: z.url({ protocol: /^https?$/, error: 'must be a URL such as https://10.0.0.5' }).optional(),
     macAddress: z
       .string()
       .regex(/^([0-9a-f]{2}:){5}[0-9a-f]{2}$/i, 'six hex pairs with colons')

@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import type { PoolSpec as Spec } from '../core/settings.ts';
 import { durationMs } from '../runtime/duration.ts';
+import { Name } from './name.ts';
 
 /** A pool as people write it. */
 export const PoolSpec = z
   .strictObject({
-    name: z.string().min(1).max(63),
+    name: Name,
     limits: z
       .strictObject({
         minNodes: z.int().nonnegative().default(0),

@@ -15,9 +15,11 @@ const TimingsInput = z
       ) as unknown as Timings,
   );
 
+const noPercentage = 'write a percentage such as 30%';
+
 const Percent = z
-  .string()
-  .regex(/^\d{1,3}%$/, 'write a percentage such as 30%')
+  .string(noPercentage)
+  .regex(/^\d{1,3}%$/, noPercentage)
   .transform((text) => Number(text.slice(0, -1)) / 100)
   .pipe(z.number().max(1, 'write at most 100%'));
 

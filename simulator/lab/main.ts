@@ -34,6 +34,10 @@ const Flags = z.object({
 });
 
 function readFlags(): z.infer<typeof Flags> {
+  if (process.argv.includes('--help')) {
+    process.stdout.write(`${usage}\n`);
+    process.exit(0);
+  }
   const text = { type: 'string' as const };
   const names = Object.keys(Flags.shape).filter((name) => name !== 'json');
   const options = {
@@ -43,7 +47,7 @@ function readFlags(): z.infer<typeof Flags> {
   try {
     return Flags.parse(parseArgs({ options }).values);
   } catch (error) {
-    const why = error instanceof z.ZodError ? z.prettifyError(error) : String(error);
+    const why = error instanceof z.ZodError ? z.prettifyError(error) : (error as Error).message;
     process.stderr.write(`${why}\n\n${usage}\n`);
     process.exit(2);
   }
