@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { events, machineEvent } from '../../functions/events.ts';
 import { functionTable } from '../../functions/index.ts';
+import { carryOut } from '../../functions/power-action/carry-out.ts';
 import { type MiniWorld, startMiniWorld, tick } from './mini-world.ts';
 
 const machineEvents = [
@@ -114,6 +115,46 @@ test('fault 2: reordered or stale event → the state is read again, the event i
     ),
     { numRuns: 60 },
   );
+});
+
+test('fault 6: whoever believes to hold a lease → at most one operation is accepted per machine', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(delivery(3), { maxLength: 12 }), async (deliveries) =>
+      withWorld({ skewsMs: [0, 0, 0], leasesFail: true }, async (world) => {
+        await world.settle();
+        world.setPods(2);
+        const evaluations = [0, 1, 2].map((instance) => ({ instance, row: 0, event: tick }));
+        await deliverAll(world, [...evaluations, ...deliveries, ...evaluations], true);
+        const accepted = await operations(world);
+        expect(accepted.map(({ machine, goal }) => `${machine} ${goal}`).sort()).toEqual([
+          'm-1 on',
+          'm-2 on',
+        ]);
+        await world.settle();
+        for (const { machine, end } of await operations(world))
+          expect(`${machine} ${end}`).toBe(`${machine} done`);
+      }),
+    ),
+    { numRuns: 40 },
+  );
+});
+
+test('power-action never commands a machine that is still being drained', async () => {
+  await withWorld({}, async (world) => {
+    await world.settle();
+    world.setPods(1);
+    await world.settle();
+    world.setPods(0);
+    const [instance] = world.instances;
+    for (let round = 0; round < 3; round += 1) {
+      await instance?.deliver('evaluate-scaling', tick);
+      world.passTime(120_000);
+    }
+    const status = JSON.parse((await world.store.get('/baremetal/nodes/m-1/status'))?.value ?? '{}');
+    expect(status).toMatchObject({ state: 'draining', operation: expect.any(String) });
+    if (instance) await carryOut(instance.deps, 'm-1', new AbortController().signal);
+    expect(commandsOf(world, 'm-1')).toBe('on');
+  });
 });
 
 test('fault 12: clock skew between functions → nothing doubled, nothing lost, every operation ends', async () => {

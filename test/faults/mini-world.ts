@@ -33,6 +33,7 @@ export interface MiniWorld {
 
 interface Instance {
   readonly name: string;
+  readonly deps: Deps;
   deliver(functionName: string, event: BamelEvent): Promise<void>;
 }
 
@@ -41,6 +42,8 @@ export interface MiniOptions {
   readonly maxNodes?: number;
   /** One instance each; how much their wall clocks are off. */
   readonly skewsMs?: readonly number[];
+  /** Everybody gets every lease: what a holder that slept through its TTL believes. */
+  readonly leasesFail?: boolean;
 }
 
 const silent = createLog({ level: 'silent', format: 'json' });
@@ -50,8 +53,10 @@ export async function startMiniWorld({
   machines = 2,
   maxNodes = 0,
   skewsMs = [0],
+  leasesFail = false,
 }: MiniOptions = {}): Promise<MiniWorld> {
-  const store = await openStore('embedded:');
+  const opened = await openStore('embedded:');
+  const store: Store = leasesFail ? withoutLeases(opened) : opened;
   const names = Array.from({ length: machines }, (_, index) => `m-${index + 1}`);
   await loadInventory(store, {
     schemaVersion: 'v1alpha1',
@@ -162,6 +167,7 @@ export async function startMiniWorld({
     const functions = new Map(createFunctions(deps).map((one) => [one.definition.name, one]));
     return {
       name: by,
+      deps,
       async deliver(functionName, event) {
         const target = functions.get(functionName) as ServedFunction;
         const input = target.definition.input.parse(event.data);
@@ -198,6 +204,23 @@ export async function startMiniWorld({
         time += 30_000;
       }
     },
+    close: () => store.close(),
+  };
+}
+
+function withoutLeases(store: Store): Store {
+  return {
+    get: (key) => store.get(key),
+    list: (prefix) => store.list(prefix),
+    commit: (conditions, writes) => store.commit(conditions, writes),
+    watch: (prefix, onChange) => store.watch(prefix, onChange),
+    acquire: async (name) => ({
+      name,
+      fence: { key: '/baremetal/leases/nobody', revision: 0 },
+      lost: new AbortController().signal,
+      remainingMs: () => Number.MAX_SAFE_INTEGER,
+      release: async () => undefined,
+    }),
     close: () => store.close(),
   };
 }
