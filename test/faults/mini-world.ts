@@ -5,7 +5,7 @@ import { loadInventory } from '../../shared/adapters/inventory-load.ts';
 import { openStore } from '../../shared/adapters/store.ts';
 import type { Node, Pod } from '../../shared/core/cluster.ts';
 import type { Power, PowerVerb } from '../../shared/core/machine.ts';
-import type { BamelEvent, Clock, Cluster, Store } from '../../shared/ports.ts';
+import type { BamelEvent, Clock, Cluster, Lease, Store } from '../../shared/ports.ts';
 import type { ServedFunction } from '../../shared/runtime/function.ts';
 import { createLog } from '../../shared/runtime/log.ts';
 
@@ -56,7 +56,7 @@ export async function startMiniWorld({
   leasesFail = false,
 }: MiniOptions = {}): Promise<MiniWorld> {
   const opened = await openStore('embedded:');
-  const store: Store = leasesFail ? withoutLeases(opened) : opened;
+  const store = withTurns(opened, leasesFail);
   const names = Array.from({ length: machines }, (_, index) => `m-${index + 1}`);
   await loadInventory(store, {
     schemaVersion: 'v1alpha1',
@@ -208,19 +208,22 @@ export async function startMiniWorld({
   };
 }
 
-function withoutLeases(store: Store): Store {
+/** Gives others a turn at every call, as a network would: the embedded store alone answers at once. */
+function withTurns(store: Store, leasesFail: boolean): Store {
+  const turn = <Value>(call: () => Promise<Value>): Promise<Value> => new Promise(setImmediate).then(call);
+  const granted: Lease = {
+    name: 'granted',
+    fence: { key: '/baremetal/leases/nobody', revision: 0 },
+    lost: new AbortController().signal,
+    remainingMs: () => Number.MAX_SAFE_INTEGER,
+    release: async () => undefined,
+  };
   return {
-    get: (key) => store.get(key),
-    list: (prefix) => store.list(prefix),
-    commit: (conditions, writes) => store.commit(conditions, writes),
+    get: (key) => turn(() => store.get(key)),
+    list: (prefix) => turn(() => store.list(prefix)),
+    commit: (conditions, writes) => turn(() => store.commit(conditions, writes)),
     watch: (prefix, onChange) => store.watch(prefix, onChange),
-    acquire: async (name) => ({
-      name,
-      fence: { key: '/baremetal/leases/nobody', revision: 0 },
-      lost: new AbortController().signal,
-      remainingMs: () => Number.MAX_SAFE_INTEGER,
-      release: async () => undefined,
-    }),
+    acquire: (...args) => turn(() => (leasesFail ? Promise.resolve(granted) : store.acquire(...args))),
     close: () => store.close(),
   };
 }
