@@ -17,5 +17,5 @@ export default {
   testMatch: ['<rootDir>/test/**/*.test.ts'],
   testPathIgnorePatterns: ['/node_modules/', '<rootDir>/test/real/'],
   reporters: ['default', '<rootDir>/scripts/skip-reporter.js'],
-  testTimeout: 30_000,
+  testTimeout: 120_000,
 };

@@ -12,7 +12,7 @@ export function decode<Value>(key: string, text: string): Value {
   } catch (cause) {
     throw new Error(`${key} in the store is not JSON: restore it from a backup, or delete it`, { cause });
   }
-  const { v, ...value } = parsed as { v?: unknown };
+  const { v, ...value } = (parsed ?? {}) as { v?: unknown };
   if (v !== version)
     throw new Error(`${key} in the store has format ${String(v)}, this version reads ${version}: upgrade it`);
   return value as Value;

@@ -17,7 +17,8 @@ export function credentialsFromFolder(folder: string | undefined): DriverDeps['c
       throw new PowerError('config', `bmcCredentials ${name} cannot be looked up: set BAMEL_CREDENTIALS_DIR`);
     const read = async (file: string): Promise<string> => {
       try {
-        return (await readFile(join(folder, name, file), 'utf8')).trimEnd();
+        // The end of line that editors add; a blank may belong to a password.
+        return (await readFile(join(folder, name, file), 'utf8')).replace(/\r?\n$/, '');
       } catch (cause) {
         throw new PowerError(
           'config',

@@ -1,13 +1,14 @@
 import type { MachineStatus } from '../core/machine.ts';
 import type { Entry, Store, Write } from '../ports.ts';
 import type { ConfigInput } from '../schema/config-file.ts';
+import type { MachineInput } from '../schema/machine.ts';
 import { decode, encode } from './codec.ts';
 import { keys, splitKey } from './keys.ts';
 
 export interface LoadResult {
   readonly machines: number;
   readonly changed: number;
-  /** No longer described, but with an operation under way: they go once it has ended. */
+  /** No longer described, but with an operation under way: they go when loaded again after its end. */
   readonly kept: readonly string[];
 }
 
@@ -34,14 +35,18 @@ export async function loadInventory(store: Store, config: ConfigInput): Promise<
     changed += 1;
   }
   const kept: string[] = [];
-  for (const { key, revision } of before.values()) {
-    if (wanted.has(key)) continue;
-    const isPool = key.startsWith(keys.pools);
-    const { id, part } = splitKey(key, isPool ? keys.pools : keys.nodes);
-    if (!isPool && part !== 'spec') continue;
-    if (isPool) await commitOne(store, { delete: key }, revision);
-    else if (!(await removeMachine(store, id, before))) kept.push(id);
+  const poolsInUse = new Set<string>();
+  for (const { key, value } of before.values()) {
+    if (wanted.has(key) || !key.startsWith(keys.nodes)) continue;
+    const { id, part } = splitKey(key, keys.nodes);
+    if (part !== 'spec' || (await removeMachine(store, id, before))) continue;
+    kept.push(id);
+    // Its operation has deadlines that the pool sets.
+    poolsInUse.add(decode<MachineInput>(key, value).pool);
   }
+  for (const { key, revision } of before.values())
+    if (key.startsWith(keys.pools) && !wanted.has(key) && !poolsInUse.has(splitKey(key, keys.pools).id))
+      await commitOne(store, { delete: key }, revision);
   return { machines: machines.length, changed, kept };
 }
 

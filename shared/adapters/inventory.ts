@@ -1,8 +1,10 @@
+import type { z } from 'zod';
 import type { DecisionRecord } from '../core/decision.ts';
 import { type Machine, type MachineMetrics, type MachineStatus, newStatus } from '../core/machine.ts';
 import type { Operation } from '../core/operation.ts';
 import type { PoolSpec, Settings } from '../core/settings.ts';
 import type { Clock, Entry, Store } from '../ports.ts';
+import { describeProblem, fieldProblems } from '../runtime/zod-issue.ts';
 import { type MachineInput, MachineSpec } from '../schema/machine.ts';
 import { PoolSpec as PoolSchema } from '../schema/pool.ts';
 import { Settings as SettingsSchema } from '../schema/settings.ts';
@@ -56,6 +58,14 @@ export interface Inventory {
   decision(id: string): Promise<DecisionRecord | undefined>;
 }
 
+/** Other tools may write to the store too: the key is named when something in it is wrong. */
+function checked<Value>(schema: z.ZodType<Value>, key: string, value: unknown): Value {
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const problems = fieldProblems(schema, parsed.error).map(describeProblem).join('; ');
+  throw new Error(`${key} in the store is wrong: ${problems}`);
+}
+
 export function createInventory(store: Store, clock: Clock): Inventory {
   const sinceWhen = createStateClock(clock);
   const groupById = (entries: readonly Entry[]): Map<string, Map<string, Entry>> => {
@@ -78,7 +88,7 @@ export function createInventory(store: Store, clock: Clock): Inventory {
     const status = read<MachineStatus>('status') ?? newStatus(clock.now());
     return {
       input,
-      spec: MachineSpec.parse(input),
+      spec: checked(MachineSpec, spec.key, input),
       status,
       since: sinceWhen(input.name, status),
       metrics: read<MachineMetrics>('metrics') ?? {},
@@ -104,18 +114,18 @@ export function createInventory(store: Store, clock: Clock): Inventory {
       const { entries } = await store.list(keys.pools);
       return entries
         .filter(({ key }) => splitKey(key, keys.pools).part === 'config')
-        .map(({ key, value }) => PoolSchema.parse(decode(key, value)));
+        .map(({ key, value }) => checked(PoolSchema, key, decode(key, value)));
     },
     async settings() {
       const entry = await store.get(keys.global('config'));
-      return SettingsSchema.parse(entry ? decode(entry.key, entry.value) : {});
+      return checked(SettingsSchema, keys.global('config'), entry ? decode(entry.key, entry.value) : {});
     },
     async operation(id) {
       const entry = await store.get(keys.operation(id));
       if (!entry) return undefined;
       const stored = decode<StoredOperation>(entry.key, entry.value);
       return {
-        operation: { ...stored, spec: MachineSpec.parse(stored.spec) },
+        operation: { ...stored, spec: checked(MachineSpec, entry.key, stored.spec) },
         stored,
         revision: entry.revision,
       };

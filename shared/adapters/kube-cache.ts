@@ -38,7 +38,7 @@ export function createCache<Raw extends KubernetesObject, Kept>(
   const kept = new Map<string, { readonly version: string; readonly value: Kept }>();
   const watch = new Watch(options.kubeConfig);
   /** Since when nothing has been heard; only an answer of the server ends it. */
-  let lostAt: number | undefined = clock.now();
+  let lostAt: number | undefined = clock.monotonic();
   let lastProblem = 'it was never reached';
   const listed = Promise.withResolvers<void>();
   let isListed = false;
@@ -125,7 +125,7 @@ export function createCache<Raw extends KubernetesObject, Kept>(
   const run = async (): Promise<void> => {
     let resourceVersion: string | undefined;
     while (!closing.signal.aborted) {
-      const startedAt = clock.now();
+      const startedAt = clock.monotonic();
       try {
         resourceVersion ??= await listAll();
         resourceVersion = await watchFrom(resourceVersion);
@@ -135,9 +135,9 @@ export function createCache<Raw extends KubernetesObject, Kept>(
         if (problem !== lastProblem) log.warn({ path, problem }, 'the cluster does not answer');
         lastProblem = problem;
       }
-      lostAt ??= clock.now();
+      lostAt ??= clock.monotonic();
       // A watch that ran for a while ended in the ordinary way: go on at once.
-      if (clock.now() - startedAt < retryEveryMs) await clock.sleep(retryEveryMs, closing.signal);
+      if (clock.monotonic() - startedAt < retryEveryMs) await clock.sleep(retryEveryMs, closing.signal);
     }
   };
   const running = run();
@@ -146,10 +146,12 @@ export function createCache<Raw extends KubernetesObject, Kept>(
   return {
     async all() {
       if (!isListed) await Promise.race([listed.promise, clock.sleep(longestGapMs, closing.signal)]);
-      if (lostAt !== undefined && clock.now() - lostAt >= longestGapMs)
+      const silentMs = lostAt === undefined ? 0 : clock.monotonic() - lostAt;
+      // What was never listed is not an empty cluster, however short the wait was.
+      if (!isListed || silentMs >= longestGapMs)
         throw new ClusterError(
           'unavailable',
-          `the Kubernetes API server has not answered for ${Math.round((clock.now() - lostAt) / 1000)} s (${lastProblem}). Nothing is powered on or off until it is back`,
+          `the Kubernetes API server has not answered for ${Math.round(silentMs / 1000)} s (${lastProblem}). Nothing is powered on or off until it is back`,
         );
       all ??= Array.from(kept.values(), ({ value }) => value);
       return all;

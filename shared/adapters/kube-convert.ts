@@ -67,7 +67,10 @@ function isMovable({ metadata, spec }: V1Pod): boolean {
   );
 }
 
-/** As kube-scheduler counts: containers and sidecars together, or the largest init container with the sidecars before it. */
+/**
+ * As kube-scheduler counts: containers and sidecars together, or the largest init container with the sidecars
+ * before it, unless something is asked for the pod as a whole; and what the runtime takes.
+ */
 function podRequests({ spec }: V1Pod): Resources {
   let sidecars: Resources = {};
   let starting: Resources = {};
@@ -77,7 +80,8 @@ function podRequests({ spec }: V1Pod): Resources {
     if (container.restartPolicy === 'Always') sidecars = add(sidecars, wanted);
   }
   const running = (spec?.containers ?? []).map(containerRequests).reduce(add, sidecars);
-  return add(larger(running, starting), fromQuantities(spec?.overhead));
+  const wanted = { ...larger(running, starting), ...fromQuantities(spec?.resources?.requests) };
+  return add(wanted, fromQuantities(spec?.overhead));
 }
 
 const containerRequests = (container: V1Container): Resources =>
