@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { matchNode } from '../../shared/core/match.ts';
-import { done } from '../../shared/core/outcome.ts';
+import { done, rejected } from '../../shared/core/outcome.ts';
 import type { Handler } from '../../shared/runtime/function.ts';
 import { type Deps, forEachOf } from '../deps.ts';
 import { watchOne } from './watch-one.ts';
@@ -20,6 +20,8 @@ export function joinWatcher(deps: Deps): Handler<z.output<typeof JoinInput>> {
       deps.inventory.settings(),
       deps.cluster.view(),
     ]);
+    if (machine !== undefined && !records.some(({ spec }) => spec.name === machine))
+      return rejected(`there is no machine called ${machine}`);
     const results: Record<string, string> = {};
     await forEachOf(
       records.filter(({ spec }) => machine === undefined || spec.name === machine),

@@ -3,11 +3,11 @@ import { z } from 'zod';
 const unitMs = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 const part = /(\d+(?:\.\d+)?)(ms|s|m|h|d)/g;
 
+const howToWrite = 'not a duration: write "500ms", "90s", "15m", "1h30m" or "2d"';
+
 /** What people write ("15m", "90s", "1h30m", "500ms") ↔ milliseconds. */
 export const durationMs = z.codec(
-  z.string().regex(/^(\d{1,9}(\.\d{1,3})?(ms|s|m|h|d)){1,5}$/, {
-    error: 'not a duration: write "500ms", "90s", "15m", "1h30m" or "2d"',
-  }),
+  z.string({ error: howToWrite }).regex(/^(\d{1,9}(\.\d{1,3})?(ms|s|m|h|d)){1,5}$/, { error: howToWrite }),
   z.int().nonnegative(),
   {
     decode: (text) => {

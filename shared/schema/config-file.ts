@@ -57,7 +57,7 @@ export function parseConfig(text: string, fileName: string): ConfigInput {
   };
   const [broken] = document.errors;
   if (broken) throw new ConfigError(`${at(broken.pos[0])} ${broken.message}`);
-  const input = valueOf(document, fileName);
+  const input = readValue(document, fileName);
   const parsed = ConfigFile.safeParse(input);
   if (parsed.success) return input as ConfigInput;
   const problems = fieldProblems(ConfigFile, parsed.error).map((problem) => {
@@ -67,7 +67,7 @@ export function parseConfig(text: string, fileName: string): ConfigInput {
   throw new ConfigError(problems.join('\n'));
 }
 
-function valueOf(document: ReturnType<typeof parseDocument>, fileName: string): unknown {
+function readValue(document: ReturnType<typeof parseDocument>, fileName: string): unknown {
   try {
     return document.toJS();
   } catch (error) {

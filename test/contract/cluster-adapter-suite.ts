@@ -411,7 +411,7 @@ export function clusterAdapterContract(name: string, start: () => Promise<Cluste
       await createIdle('meanwhile');
       proxy.heal();
       await eventually(async () => expect(await names()).toEqual(['meanwhile']));
-    });
+    }, 120_000);
 
     test('fault 10: watch gap → re-list, nothing missed', async () => {
       await createIdle('unchanged');
@@ -432,7 +432,7 @@ export function clusterAdapterContract(name: string, start: () => Promise<Cluste
       ]);
       await createIdle('after');
       await eventually(async () => expect(await names()).toEqual(['added', 'after', 'unchanged']));
-    });
+    }, 180_000);
   });
 }
 

@@ -1,4 +1,5 @@
 import { connect } from '../../functions/connect.ts';
+import { events } from '../../functions/events.ts';
 import { type Host, startHost } from '../../functions/host.ts';
 import { functionTable } from '../../functions/index.ts';
 import { loadInventory } from '../../shared/adapters/inventory-load.ts';
@@ -11,6 +12,8 @@ import { labConfig, labCredentials } from '../../simulator/lab/config.ts';
 import { type Lab, type LabOptions, startLab } from '../../simulator/lab/lab.ts';
 import { type Workloads, workloadsOf } from '../story/workload.ts';
 import { eventually } from '../support/eventually.ts';
+
+const tickDone = `${events.tick} done`;
 
 export interface HostWorld {
   readonly lab: Lab;
@@ -54,7 +57,8 @@ export async function startHostWorld(
   cleanup.defer(() => host.close());
   await eventually(async () => {
     const { values } = await metrics.invocations.get();
-    expect(values.filter(({ labels }) => labels.outcome === 'done')).toHaveLength(functionTable.length);
+    const ticked = values.filter(({ labels: { trigger, outcome } }) => `${trigger} ${outcome}` === tickDone);
+    expect(ticked).toHaveLength(functionTable.length);
   });
 
   const running = cleanup.move();

@@ -1,0 +1,118 @@
+import { spawnSync } from 'node:child_process';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+let folder: string;
+let diagnostics: Map<string, string[]>;
+
+/** Each a file of its own in shared/core, and what must be said about it. */
+const impure: [what: string, source: string, rule: RegExp][] = [
+  [
+    'an import from outside the core',
+    "import { a } from '../ports.ts';\nexport const x = a;",
+    /noRestrictedImports/,
+  ],
+  ['a type from outside', "import type { A } from '../ports.ts';\nexport type X = A;", /noRestrictedImports/],
+  [
+    'a detour back into the core',
+    "import { a } from '../core/a.ts';\nexport const x = a;",
+    /noRestrictedImports/,
+  ],
+  ['what another file exports', "export { a } from '../schema/machine.ts';", /noRestrictedImports/],
+  [
+    'a node module',
+    "import { readFileSync } from 'node:fs';\nexport const x = readFileSync;",
+    /noRestrictedImports/,
+  ],
+  [
+    'a node module by its old name',
+    "import { hostname } from 'os';\nexport const x = hostname;",
+    /noRestrictedImports/,
+  ],
+  ['a package', "import { z } from 'zod';\nexport const x = z;", /noRestrictedImports/],
+  [
+    'a package of a scope',
+    "import { a } from '@kubernetes/client-node';\nexport const x = a;",
+    /noRestrictedImports/,
+  ],
+  ['an import at run time', "export const x = () => import('node:fs');", /noRestrictedImports/],
+  ['require', "export const x = () => require('node:fs');", /noRestrictedGlobals/],
+  ['the time', 'export const x = () => Date.now();', /noRestrictedGlobals/],
+  ['a new date', 'export const x = () => new Date();', /noRestrictedGlobals/],
+  ['the monotonic time', 'export const x = () => performance.now();', /noRestrictedGlobals/],
+  ['chance', 'export const x = () => Math.random();', /plugin/],
+  ['chance by another name', 'export const x = Math.random;', /plugin/],
+  ['chance of a better kind', 'export const x = () => crypto.randomUUID();', /noRestrictedGlobals/],
+  ['the network', "export const x = () => fetch('http://example.com');", /noRestrictedGlobals/],
+  ['the environment', 'export const x = () => process.env.HOME;', /noRestrictedGlobals/],
+  ['a timer', 'export const x = (f: () => void) => setTimeout(f, 1);', /noRestrictedGlobals/],
+  ['a timer that repeats', 'export const x = (f: () => void) => setInterval(f, 1);', /noRestrictedGlobals/],
+  ['output', "export const x = () => console.log('x');", /noRestrictedGlobals/],
+  ['the way around all that', 'export const x = () => globalThis.Date.now();', /noRestrictedGlobals/],
+];
+const pure = "import { byText } from './text.ts';\nexport const x = (a: string) => byText(a, 'b');\n";
+
+beforeAll(() => {
+  // The project's own rules, on a copy: a file with a mistake in shared/core would fail other people's lint.
+  folder = mkdtempSync(join(tmpdir(), 'bamel-lint-'));
+  const config = JSON.parse(readFileSync(join(root, 'biome.json'), 'utf8'));
+  writeFileSync(join(folder, 'biome.json'), JSON.stringify({ ...config, vcs: { enabled: false } }));
+  cpSync(join(root, 'scripts/lint'), join(folder, 'scripts/lint'), { recursive: true });
+  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
+  mkdirSync(join(folder, 'shared/core'), { recursive: true });
+  mkdirSync(join(folder, 'shared/adapters'));
+  for (const [index, [, source]] of impure.entries()) {
+    writeFileSync(join(folder, `shared/core/impure-${index}.ts`), `${source}\n`);
+    writeFileSync(join(folder, `shared/adapters/fine-${index}.ts`), `${source}\n`);
+  }
+  writeFileSync(join(folder, 'shared/core/pure.ts'), pure);
+  const { stdout, stderr } = spawnSync(
+    join(root, 'node_modules/.bin/biome'),
+    ['lint', '--reporter=json', '--max-diagnostics=none', 'shared'],
+    { cwd: folder, encoding: 'utf8' },
+  );
+  const report = stdout.slice(stdout.indexOf('{'));
+  diagnostics = new Map();
+  if (!report) throw new Error(`biome reported nothing: ${stderr}`);
+  for (const { category, location } of JSON.parse(report).diagnostics) {
+    const path = typeof location.path === 'string' ? location.path : location.path.file;
+    diagnostics.set(path, [...(diagnostics.get(path) ?? []), category]);
+  }
+}, 60_000);
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+test.each(impure.map(([what, , rule], index) => [what, index, rule] as const))(
+  'the core has no %s',
+  (_, index, rule) => {
+    const found = diagnostics.get(`shared/core/impure-${index}.ts`) ?? [];
+    expect(found.filter((category) => rule.test(category))).not.toEqual([]);
+  },
+);
+
+test('what only uses the core passes', () => {
+  expect(diagnostics.get('shared/core/pure.ts')).toBeUndefined();
+});
+
+test('elsewhere these rules do not apply', () => {
+  const elsewhere = [...diagnostics].filter(([path]) => path.startsWith('shared/adapters/'));
+  const rules = elsewhere.flatMap(([, categories]) => categories);
+  expect(rules.filter((category) => /noRestricted|plugin/.test(category))).toEqual([]);
+});
+
+test('nothing in the core switches a rule off', () => {
+  const core = join(root, 'shared/core');
+  for (const file of readdirSync(core))
+    expect(readFileSync(join(core, file), 'utf8')).not.toContain('biome-ignore');
+});
