@@ -3,10 +3,11 @@ import type { MachineRecord } from '../../shared/adapters/inventory.ts';
 import type { Node } from '../../shared/core/cluster.ts';
 import { type MachineEvent, stepOf } from '../../shared/core/lifecycle.ts';
 import type { MachineStatus } from '../../shared/core/machine.ts';
+import { matchNode } from '../../shared/core/match.ts';
 import type { Settings } from '../../shared/core/settings.ts';
 import { plural } from '../../shared/core/text.ts';
 import { overdue } from '../../shared/core/transition.ts';
-import type { Lease } from '../../shared/ports.ts';
+import type { Cluster, Lease } from '../../shared/ports.ts';
 import { cordonedBy, type Deps, underMachineLease } from '../deps.ts';
 import { events, machineEvent } from '../events.ts';
 
@@ -39,8 +40,8 @@ async function drainStep(
   lease: Lease,
 ): Promise<string | undefined> {
   const { inventory, cluster, failpoint } = deps;
-  const { operation = '', kubernetesNode = record.spec.name } = record.status;
-  const node = await cluster.node(kubernetesNode);
+  const { operation = '' } = record.status;
+  const node = await findNode(cluster, record);
   const pool = (await inventory.pools()).find(({ name }) => name === record.spec.pool);
   const late = pool && overdue(record, pool, settings.timings, deps.clock.now(), record.since);
   if (late) return giveUp(deps, record, late, node, settings, lease);
@@ -81,6 +82,15 @@ async function drainStep(
       );
   }
   return undefined;
+}
+
+/** Its node as it is now, whatever it is called by now: no node means no pods, so a new name must not hide it. */
+async function findNode(cluster: Cluster, record: MachineRecord): Promise<Node | undefined> {
+  const { kubernetesNode } = record.status;
+  const known = kubernetesNode === undefined ? undefined : await cluster.node(kubernetesNode);
+  if (known) return known;
+  const match = matchNode(record, (await cluster.view()).nodes);
+  return match && cluster.node(match.node.name);
 }
 
 async function finish(

@@ -157,6 +157,27 @@ test('power-action never commands a machine that is still being drained', async 
   });
 });
 
+test('a node that came back under another name is still emptied before its machine is powered off', async () => {
+  await withWorld({ machines: 1 }, async (world) => {
+    await world.settle();
+    world.setPods(1);
+    await world.settle();
+    expect(world.pods().map(({ node }) => node)).toEqual(['m-1']);
+    const [instance] = world.instances;
+    const key = '/baremetal/nodes/m-1/status';
+    const ready = await world.store.get(key);
+    const status = JSON.parse(ready?.value ?? '{}');
+    const draining = { ...status, state: 'draining', operation: 'op-1' };
+    await world.store.commit([], [{ put: key, value: JSON.stringify(draining) }]);
+    world.renameNode('m-1', 'new-name');
+    await instance?.deliver('drain-node', tick);
+    // Not taken for gone, which would mean nothing is left to lose: cordoned, and its pod evicted.
+    expect(world.pods().map(({ node }) => node)).toEqual([undefined]);
+    expect(await instance?.deps.cluster.node('new-name')).toMatchObject({ unschedulable: true });
+    expect(commandsOf(world, 'm-1')).toBe('on');
+  });
+});
+
 test('fault 12: clock skew between functions → nothing doubled, nothing lost, every operation ends', async () => {
   const skew = fc.integer({ min: -3_600_000, max: 3_600_000 });
   await fc.assert(

@@ -24,6 +24,8 @@ export interface MiniWorld {
   /** Events that were emitted and not yet delivered. */
   readonly pending: BamelEvent[];
   setPods(count: number): void;
+  /** The machine's node turns up under another name, its pods with it. */
+  renameNode(from: string, to: string): void;
   pods(): readonly Pod[];
   passTime(ms: number): void;
   /** Delivers everything, with ticks and time passing, until nothing more happens. */
@@ -47,6 +49,7 @@ export interface MiniOptions {
 }
 
 const silent = createLog({ level: 'silent', format: 'json' });
+const uuidOf = (name: string): string => `uuid-of-${name}`;
 export const tick: BamelEvent = { type: 'dev.bamel.tick.due', subject: 'everything', data: {} };
 
 export async function startMiniWorld({
@@ -67,6 +70,7 @@ export async function startMiniWorld({
       pool: 'rack',
       powerInterface: 'redfish',
       resources: { cpu: 4, memory: '16Gi' },
+      systemUUID: uuidOf(name),
     })),
   });
   let time = Date.UTC(2026, 0, 1);
@@ -127,7 +131,8 @@ export async function startMiniWorld({
     const now: Power = verb === 'on' ? 'on' : 'off';
     if (power.get(name) === now) return;
     power.set(name, now);
-    if (now === 'on') nodes.set(name, { ...newNode(name, []), bootID: `boot-${++boots}` });
+    if (now === 'on')
+      nodes.set(name, { ...newNode(name, []), systemUUID: uuidOf(name), bootID: `boot-${++boots}` });
     else {
       lost.push(...pods.filter(({ node }) => node === name).map((pod) => pod.name));
       const node = nodes.get(name);
@@ -192,6 +197,13 @@ export async function startMiniWorld({
     setPods(count) {
       pods = Array.from({ length: count }, (_, index) => pods[index] ?? newPod(`pod-${index + 1}`));
       schedule();
+    },
+    renameNode(from, to) {
+      const node = nodes.get(from);
+      if (!node) throw new Error(`there is no node ${from}`);
+      nodes.delete(from);
+      nodes.set(to, { ...node, name: to });
+      pods = pods.map((pod) => (pod.node === from ? { ...pod, node: to } : pod));
     },
     passTime(ms) {
       time += ms;
