@@ -65,9 +65,12 @@ const dark: Guard = (machine, now) =>
 const nodeIsReady: Guard = ({ status }) => (status.nodeReady ? undefined : 'its node is not Ready');
 const drained: Guard = ({ status }) =>
   status.drain?.podsLeft === 0 ? undefined : `${status.drain?.podsLeft ?? 'unknown'} pods are left on it`;
+/** The boot it is in, or last was in, began with an operation of ours. */
+export const poweredByUs = ({ status }: Machine): boolean => status.bootTime !== undefined;
 const nothingToLose: Guard = (machine, now) => {
   if (machine.status.kubernetesNode && (machine.status.nodeReady || drained(machine, now)))
     return `node ${machine.status.kubernetesNode} may run pods: drain it first`;
+  if (!poweredByUs(machine)) return 'it was not us who powered it on: whoever did may be using it';
   return free(machine, now);
 };
 /** What was given up as never joined may join while it is being powered off. */

@@ -1,5 +1,4 @@
-import type { MachineEvent } from './lifecycle.ts';
-import { lifecycle } from './lifecycle.ts';
+import { lifecycle, type MachineEvent, poweredByUs } from './lifecycle.ts';
 import type { Machine, Power } from './machine.ts';
 
 /**
@@ -7,11 +6,12 @@ import type { Machine, Power } from './machine.ts';
  * or nothing. Power that nobody asked for is adopted, never fought.
  */
 export function surprise(
-  { spec, status }: Machine,
+  machine: Machine,
   power: Power,
   newOperation: string,
   now: number,
 ): MachineEvent | undefined {
+  const { spec, status } = machine;
   const { on, capacity, step } = lifecycle[status.state];
   if (spec.maintenance && on['maintenance-began']) return { type: 'maintenance-began' };
   if (!spec.maintenance && on['maintenance-ended']) return { type: 'maintenance-ended' };
@@ -19,8 +19,8 @@ export function surprise(
   if (power === 'unknown' || (status.operation && step === 'power-action')) return undefined;
   if (status.lastError && capacity === 'none' && (status.retryAt ?? 0) > now) return undefined;
   if (power === 'off') return on['found-off'] && { type: 'found-off' };
-  // On without ever becoming a node: only a fresh start can help.
-  if (on['power-off-requested'] && status.lastError?.code === 'never-joined' && !status.kubernetesNode)
-    return { type: 'power-off-requested', operation: newOperation };
+  // Powered on by us without ever becoming a node: only a fresh start can help.
+  const strayed = status.lastError?.code === 'never-joined' && !status.kubernetesNode && poweredByUs(machine);
+  if (on['power-off-requested'] && strayed) return { type: 'power-off-requested', operation: newOperation };
   return on['found-on'] && { type: 'found-on' };
 }

@@ -31,6 +31,7 @@ vary([{}, { kubernetesNode: 'm1', nodeReady: false }, { kubernetesNode: 'm1', no
 vary([{}, { operation: 'op-1' }]);
 vary([{}, { drain: { podsLeft: 0, podsTotal: 2 } }, { drain: { podsLeft: 1, podsTotal: 2 } }]);
 vary([{}, { retryAt: now + minute, attempts: 1 }, { retryAt: now }]);
+vary([{}, { bootTime: now - minute }]);
 
 const inState = (state: MachineState): Machine[] =>
   circumstances.flatMap((status) =>

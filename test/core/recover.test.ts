@@ -32,10 +32,16 @@ test.each<[string, Power, Partial<MachineStatus>, string | undefined]>([
     'found-off',
   ],
   [
-    'one whose quarantine is over, on, never a node: only a restart can help',
+    'one whose quarantine is over, on by us, never a node: only a restart can help',
+    'on',
+    { state: 'error', lastError: neverJoined, retryAt: now, bootTime: now - 1 },
+    'power-off-requested',
+  ],
+  [
+    'one whose quarantine is over, on but not by us, never a node: somebody may be using it',
     'on',
     { state: 'error', lastError: neverJoined, retryAt: now },
-    'power-off-requested',
+    'found-on',
   ],
   [
     'one whose quarantine is over, on, known as a node',

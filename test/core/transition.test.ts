@@ -87,7 +87,13 @@ describe('guards say why', () => {
       { type: 'drained' },
       'unknown pods are left on it',
     ],
-    ['restart of one that never became a node', error({}), off, undefined],
+    ['restart of one that never became a node', error({ bootTime: now - 1 }), off, undefined],
+    [
+      'restart of one that somebody else powered on',
+      error({}),
+      off,
+      'it was not us who powered it on: whoever did may be using it',
+    ],
     [
       'restart of one whose node is Ready',
       error({ kubernetesNode: 'm1', nodeReady: true, drain: { podsLeft: 0, podsTotal: 0 } }),
@@ -102,7 +108,12 @@ describe('guards say why', () => {
     ],
     [
       'restart of one that was drained',
-      error({ kubernetesNode: 'm1', nodeReady: false, drain: { podsLeft: 0, podsTotal: 2 } }),
+      error({
+        bootTime: now - 1,
+        kubernetesNode: 'm1',
+        nodeReady: false,
+        drain: { podsLeft: 0, podsTotal: 2 },
+      }),
       off,
       undefined,
     ],

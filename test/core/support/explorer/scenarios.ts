@@ -69,7 +69,11 @@ const draining = (m: number): ModelMachine => ({
 const neverJoined = (): ModelMachine => ({
   ...off(),
   on: true,
-  status: at('error', true, { attempts: 1, lastError: { code: 'never-joined', message: '', at: 0 } }),
+  status: at('error', true, {
+    attempts: 1,
+    bootTime: 0,
+    lastError: { code: 'never-joined', message: '', at: 0 },
+  }),
 });
 
 /** Stopped just before it sends what it has written down, for so long that its lease is somebody else's. */
