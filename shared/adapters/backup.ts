@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Entry, Store, Write } from '../ports.ts';
-import { bytesOf, leasesPrefix, maxCommitBytes, maxPerCommit } from './store-checks.ts';
+import { keys } from './keys.ts';
+import { bytesOf, maxCommitBytes, maxPerCommit } from './store-checks.ts';
 
 const root = '/baremetal/';
 
@@ -70,7 +71,7 @@ export async function restore(
   return records.length;
 }
 
-const isKept = ({ key }: Entry) => !key.startsWith(leasesPrefix);
+const isKept = ({ key }: Entry) => !key.startsWith(keys.leases);
 
 async function readBackup(lines: AsyncIterable<string> | Iterable<string>): Promise<Record[]> {
   let expected: number | undefined;

@@ -4,6 +4,7 @@ export const keys = {
   pools: '/baremetal/pools/',
   operations: '/baremetal/operations/',
   decisions: '/baremetal/decisions/',
+  leases: '/baremetal/leases/',
   seen: '/baremetal/seen/',
   node: (id: string, part: 'spec' | 'status' | 'metrics' | 'events') => `/baremetal/nodes/${id}/${part}`,
   pool: (name: string, part: 'members' | 'config') => `/baremetal/pools/${name}/${part}`,

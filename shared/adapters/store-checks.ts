@@ -1,8 +1,5 @@
 import { type Condition, StoreError, type Write } from '../ports.ts';
 
-export const leasesPrefix = '/baremetal/leases/';
-export const leaseKey = (name: string): string => `${leasesPrefix}${name}`;
-
 /** Of conditions and of writes in one commit. etcd allows 128 by default. */
 export const maxPerCommit = 100;
 /** Of all keys and values in one commit. etcd allows 1.5 MiB for the whole request by default. */

@@ -9,8 +9,9 @@ import {
   type Watch,
   type Write,
 } from '../ports.ts';
+import { keys } from './keys.ts';
 import { ChangeQueue } from './store-changes.ts';
-import { checkCommit, leaseKey, leasesPrefix } from './store-checks.ts';
+import { checkCommit } from './store-checks.ts';
 import { prepare } from './store-embedded-sql.ts';
 import { HeldLease } from './store-lease.ts';
 import { type OpenDatabase, openFile, openMemory, type SqliteOptions, sqliteError } from './store-sqlite.ts';
@@ -43,7 +44,7 @@ export class EmbeddedStore implements Store {
     this.#revision = this.#sql.revision();
     // Only one process writes here, so whoever held these is dead.
     if (!options.readOnly)
-      for (const { key } of this.#list(leasesPrefix).entries) this.#apply([{ delete: key }]);
+      for (const { key } of this.#list(keys.leases).entries) this.#apply([{ delete: key }]);
   }
 
   async get(key: string): Promise<Entry | undefined> {
@@ -78,7 +79,7 @@ export class EmbeddedStore implements Store {
   }
 
   async acquire(name: string, ttlMs: number, owner: string): Promise<Lease | undefined> {
-    const key = leaseKey(name);
+    const key = keys.lease(name);
     this.#expire();
     if (this.#try(() => this.#sql.get(key))) return undefined;
     const sentAt = performance.now();

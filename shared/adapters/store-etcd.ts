@@ -10,7 +10,8 @@ import {
   type Watch,
   type Write,
 } from '../ports.ts';
-import { checkCommit, leaseKey, leasesPrefix } from './store-checks.ts';
+import { keys } from './keys.ts';
+import { checkCommit } from './store-checks.ts';
 import { deadlineMs, EtcdClient, rangeOf, toEntry } from './store-etcd-client.ts';
 import { errorCode, isCompacted, storeError } from './store-etcd-errors.ts';
 import type { EtcdAddress } from './store-etcd-url.ts';
@@ -61,7 +62,7 @@ export class EtcdStore implements Store {
     checkCommit(conditions, writes);
     // etcd answers a transaction without any operation from the member's own, possibly old, state; one that
     // reads something goes through the quorum.
-    const readable = Buffer.from(conditions[0]?.key ?? leasesPrefix);
+    const readable = Buffer.from(conditions[0]?.key ?? keys.leases);
     const look: IRequestOp[] = [{ request_range: { key: readable, count_only: true } }];
     const request = {
       compare: conditions.map(toCompare),
@@ -85,7 +86,7 @@ export class EtcdStore implements Store {
   }
 
   async acquire(name: string, ttlMs: number, owner: string): Promise<Lease | undefined> {
-    const key = leaseKey(name);
+    const key = keys.lease(name);
     if (await this.get(key)) return undefined;
     const sentAt = performance.now();
     // A grant whose answer got lost is an empty lease that ends by itself: repeating it does no harm.

@@ -1,5 +1,5 @@
 import { type Lease, StoreError } from '../ports.ts';
-import { leaseKey } from './store-checks.ts';
+import { keys } from './keys.ts';
 
 export interface LeaseTerms {
   readonly name: string;
@@ -46,7 +46,7 @@ export class HeldLease implements Lease {
 
   constructor(terms: LeaseTerms, onEnd: (lease: HeldLease) => void) {
     this.name = terms.name;
-    this.fence = { key: leaseKey(terms.name), created: terms.created };
+    this.fence = { key: keys.lease(terms.name), created: terms.created };
     this.lost = this.#loss.signal;
     this.#terms = terms;
     this.#onEnd = onEnd;

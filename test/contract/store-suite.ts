@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { leaseKey } from '../../shared/adapters/store-checks.ts';
+import { keys } from '../../shared/adapters/keys.ts';
 import type { Condition, Entry, Lease, Store, StoreChange, Write } from '../../shared/ports.ts';
 import { waitFor } from '../real/stack/wait.ts';
 import { randomCommits } from './store-model.ts';
@@ -369,9 +369,9 @@ export function storeContract(name: string, open: () => Promise<StoreHarness>, {
         );
         const [lease, ...more] = all.filter((one) => one !== undefined);
         expect(more).toEqual([]);
-        const entry = await store.get(leaseKey(name()));
+        const entry = await store.get(keys.lease(name()));
         expect(entry?.value).toBe(`w${all.indexOf(lease)}`);
-        expect(lease?.fence).toEqual({ key: leaseKey(name()), created: entry?.created });
+        expect(lease?.fence).toEqual({ key: keys.lease(name()), created: entry?.created });
         await lease?.release();
       });
 
@@ -380,7 +380,7 @@ export function storeContract(name: string, open: () => Promise<StoreHarness>, {
         expect((await fenced(first, 'first')).committed).toBe(true);
         await first.release();
         expect(first.remainingMs()).toBe(0);
-        expect(await store.get(leaseKey(name()))).toBeUndefined();
+        expect(await store.get(keys.lease(name()))).toBeUndefined();
         const second = await acquire('second', await another());
         expect((await fenced(first, 'stale')).committed).toBe(false);
         expect((await fenced(second, 'second')).committed).toBe(true);
@@ -419,7 +419,7 @@ export function storeContract(name: string, open: () => Promise<StoreHarness>, {
 
       test('whoever watches sees it taken and freed', async () => {
         const seen: string[] = [];
-        const watch = await store.watch(leaseKey(name()), ({ type }) => seen.push(type));
+        const watch = await store.watch(keys.lease(name()), ({ type }) => seen.push(type));
         const lease = await acquire();
         await lease.release();
         await waitFor('both', () => seen.length >= 3 || undefined, { everyMs: 5 });

@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
+import { keys } from '../../shared/adapters/keys.ts';
 import { openStore } from '../../shared/adapters/store.ts';
-import { leaseKey } from '../../shared/adapters/store-checks.ts';
 import { type Store, type StoreChange, StoreError } from '../../shared/ports.ts';
 import { type CutProxy, startProxy } from '../support/cut-proxy.ts';
 import { describeWith } from '../support/programs.ts';
@@ -172,7 +172,7 @@ describeWith(['etcd'], 'fault 8: etcd leader loss', () => {
     expect(['unavailable', 'ambiguous']).toContain(await trying);
     proxy.heal();
     const lease = await waitFor('the lease', () => direct.acquire('machine', 10_000, 'direct'));
-    expect((await direct.get(leaseKey('machine')))?.value).toBe('direct');
+    expect((await direct.get(keys.lease('machine')))?.value).toBe('direct');
     await lease.release();
   });
 });

@@ -4,8 +4,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { keys } from '../../shared/adapters/keys.ts';
 import { openStore } from '../../shared/adapters/store.ts';
-import { leasesPrefix } from '../../shared/adapters/store-checks.ts';
 import { sqliteError } from '../../shared/adapters/store-sqlite.ts';
 
 let folder: string;
@@ -65,12 +65,12 @@ test('what was committed is there after the process was killed, and its leases a
     `${file} is in use by another bamel process; stop it, or use BAMEL_STORE=etcd://`,
   );
   const reader = await open({ readOnly: true });
-  expect((await reader.list(leasesPrefix)).entries).toHaveLength(1);
+  expect((await reader.list(keys.leases)).entries).toHaveLength(1);
   await reader.close();
   await kill?.();
   const store = await open();
   expect((await store.get('/a'))?.value).toBe('kept');
-  expect((await store.list(leasesPrefix)).entries).toEqual([]);
+  expect((await store.list(keys.leases)).entries).toEqual([]);
   const lease = await store.acquire('machine', 1000, 'parent');
   expect(lease?.remainingMs()).toBeGreaterThan(0);
   await store.close();
@@ -114,7 +114,7 @@ test('closing tells holders of leases and frees them; later calls say that it is
     message: expect.stringContaining('is closed'),
   });
   const reader = await open({ readOnly: true });
-  expect((await reader.list(leasesPrefix)).entries).toEqual([]);
+  expect((await reader.list(keys.leases)).entries).toEqual([]);
   await reader.close();
 });
 
