@@ -4,6 +4,7 @@ import type { Decision } from '../../shared/core/decision.ts';
 import { capacityOf } from '../../shared/core/lifecycle.ts';
 import { place } from '../../shared/core/pack.ts';
 import { count, openNodes, placeOf, type Snapshot, waitingPods } from '../../shared/core/snapshot.ts';
+import { byText } from '../../shared/core/text.ts';
 import { transition } from '../../shared/core/transition.ts';
 import { anySnapshot } from './support/arbitraries.ts';
 import { minute, node, now } from './support/builders.ts';
@@ -134,10 +135,13 @@ function carriedOut(snapshot: Snapshot, on: readonly string[]): Snapshot {
         }
       : machine,
   );
+  // Room is used in the order it was counted in: what is there, what was coming, what was ordered.
+  const turn = ({ spec }: (typeof machines)[number]): number => on.indexOf(spec.name);
   const nodes = [
-    ...snapshot.cluster.nodes,
+    ...snapshot.cluster.nodes.toSorted((a, b) => byText(a.name, b.name)),
     ...snapshot.machines
       .filter((machine) => arrives(machine.spec.name, capacityOf(machine)))
+      .sort((a, b) => turn(a) - turn(b) || byText(a.spec.name, b.spec.name))
       .map((machine) => {
         const { name, labels, free } = placeOf(machine);
         return node(name, { labels, allocatable: free });
