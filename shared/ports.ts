@@ -1,3 +1,4 @@
+import type { z } from 'zod';
 import type { ClusterView, PodRef } from './core/cluster.ts';
 import type { MachineSpec, Power, PowerVerb } from './core/machine.ts';
 
@@ -80,30 +81,126 @@ export class StoreError extends Error {
 export interface PowerReading {
   /** Off only when the BMC says exactly that; anything in between or unclear is unknown. */
   readonly power: Power;
+  /** Nobody said so: it follows from what the node does. Good enough to act on, no proof that it is off. */
+  readonly inferred?: boolean | undefined;
+  /** False: a machine made on demand that is not there (yet, or any more). It is off, then. */
+  readonly exists?: boolean | undefined;
   readonly systemUUID?: string | undefined;
+  readonly serial?: string | undefined;
+  /** How far its boot has come, in the BMC's words. */
+  readonly bootProgress?: string | undefined;
+}
+
+/** What can be expected of a machine: who cannot do something says so, and it is planned without. */
+export interface Capabilities {
+  /** False: nothing tells whether it is on but its node. */
+  readonly status: boolean;
+  readonly softOff: boolean;
+  readonly hardOff: boolean;
+  readonly bootFromNetwork: boolean;
+  readonly sensors: boolean;
+}
+
+export interface Sensors {
   readonly watts?: number | undefined;
+  /** Of the hottest sensor that counts. */
+  readonly celsius?: number | undefined;
+  readonly health: 'ok' | 'warning' | 'critical' | 'unknown';
+  /** What is wrong, in words: "PSU 2 failed". */
+  readonly problems: readonly string[];
+}
+
+/** What a BMC tells about its machine, for people who write inventories. */
+export interface Description {
+  readonly systemUUID?: string | undefined;
+  readonly serial?: string | undefined;
+  readonly manufacturer?: string | undefined;
+  readonly model?: string | undefined;
+  readonly macAddresses: readonly string[];
+  readonly cpus?: number | undefined;
+  readonly memoryBytes?: number | undefined;
+  readonly gpus?: number | undefined;
 }
 
 /**
  * How one machine is powered. A command is a request, not a result: `set` returning means the BMC took it.
  * Commands set a state (never toggle), so sending one twice is harmless. A time-out is unknown.
+ * Once the signal aborts nothing more is sent, but what closes a session.
  */
 export interface PowerDriver {
+  readonly capabilities: Capabilities;
   read(signal: AbortSignal): Promise<PowerReading>;
-  set(verb: PowerVerb, signal: AbortSignal): Promise<void>;
+  /** The operation's id names what is made for it, where something is: asked twice, it is made once. */
+  set(verb: PowerVerb, signal: AbortSignal, operation: string): Promise<void>;
+  /** The next boot, and only that, is from the network; read back. */
+  bootFromNetwork?(signal: AbortSignal): Promise<void>;
+  sense?(signal: AbortSignal): Promise<Sensors>;
+  describe?(signal: AbortSignal): Promise<Description>;
+  /** Gives a machine made on demand back: it is gone when this returns. Only ever after a verified off. */
+  release?(signal: AbortSignal): Promise<void>;
 }
 
-export interface Credentials {
-  readonly username: string;
-  readonly password: string;
+/** What a Secret holds: username and password for most; kg, token, secureOn … where a driver asks for them. */
+export type Credentials = Readonly<Record<string, string>>;
+
+/** What Kubernetes knows of a machine: the only witness where nothing else tells. */
+export interface NodeEvidence {
+  readonly node: string;
+  readonly ready: boolean;
+  readonly bootID?: string | undefined;
+  /** Since its kubelet last renewed the node's lease; undefined where there is none. */
+  readonly heartbeatAgeMs?: number | undefined;
+  readonly addresses: readonly string[];
+}
+
+/** A Kubernetes Job, as far as a driver needs to know. */
+export interface JobState {
+  readonly phase: 'running' | 'succeeded' | 'failed';
+  readonly message?: string | undefined;
+  /** The end of its pod's log, when it failed. */
+  readonly log?: string | undefined;
+  /** Milliseconds since the epoch; undefined while it runs. */
+  readonly finishedAt?: number | undefined;
+}
+
+export interface Jobs {
+  /** Makes the Job unless one of that name is there already; a CronJob is brought up to date. */
+  ensure(namespace: string | undefined, job: Readonly<Record<string, unknown>>): Promise<void>;
+  read(namespace: string | undefined, name: string): Promise<JobState | undefined>;
+  /** The one that finished last of those with these labels. */
+  latest(
+    namespace: string | undefined,
+    labels: Readonly<Record<string, string>>,
+  ): Promise<JobState | undefined>;
 }
 
 export interface DriverDeps {
   /** The credentials a spec names, read at the time of use so that a rotation needs no restart. */
   credentials(name: string): Promise<Credentials>;
+  /** The address to connect to, after resolution: only inside the allowed networks. Throws PowerError. */
+  resolve(host: string): Promise<string>;
+  nodeOf(spec: MachineSpec): Promise<NodeEvidence | undefined>;
+  readonly jobs: Jobs;
+  readonly clock: Clock;
 }
 
-export type DriverFactory = (spec: MachineSpec, deps: DriverDeps) => PowerDriver;
+/** One way to power machines. Its options stand in the inventory under the driver's name. */
+export interface DriverDefinition<Options = unknown> {
+  readonly options: z.ZodType<Options>;
+  /** Throws PowerError `config` when the spec lacks something. Contacts nobody. */
+  create(spec: MachineSpec, options: Options, deps: DriverDeps): PowerDriver;
+  /**
+   * Machines that were made on demand and that nobody keeps a record of: those that are off are given back,
+   * those that run may run something and are only named. `spec` says where, as for a machine of the pool.
+   */
+  releaseStrays?(
+    spec: MachineSpec,
+    options: Options,
+    isKnown: (machine: string) => boolean,
+    deps: DriverDeps,
+    signal: AbortSignal,
+  ): Promise<{ readonly released: readonly string[]; readonly running: readonly string[] }>;
+}
 
 export class PowerError extends Error {
   override readonly name = 'PowerError';
@@ -141,8 +238,18 @@ export interface NodeChange {
     readonly value?: string | undefined;
     readonly effect: string;
   }[];
+  /** Taken away whatever their value; of every effect unless one is named. */
+  readonly removeTaints?: readonly { readonly key: string; readonly effect?: string | undefined }[];
   readonly unschedulable?: boolean;
   readonly providerID?: string;
+}
+
+/** What a Kubernetes Event is about. */
+interface ObjectRef {
+  readonly kind: string;
+  readonly namespace?: string | undefined;
+  readonly name: string;
+  readonly uid?: string | undefined;
 }
 
 /** The Kubernetes cluster. Throws ClusterError when it does not answer: nothing is decided on a guess. */
@@ -156,6 +263,12 @@ export interface Cluster {
   /** False: it was gone already. */
   deleteNode(name: string): Promise<boolean>;
   evict(pod: PodRef): Promise<EvictionResult>;
+  /** Removes the pod at once, without waiting for its kubelet: only where that machine is proven off. False: it was gone already. */
+  forceDelete(pod: PodRef): Promise<boolean>;
+  /** Names of the volumes that are attached to the node, read afresh; undefined where that may not be read. */
+  volumesOn(node: string): Promise<readonly string[] | undefined>;
+  /** Writes a Kubernetes Event. Never throws: what it tells is done already. */
+  tell(about: ObjectRef, type: 'Normal' | 'Warning', reason: string, message: string): Promise<void>;
 }
 
 export class ClusterError extends Error {

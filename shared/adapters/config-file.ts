@@ -1,6 +1,8 @@
 import { readFile } from 'node:fs/promises';
+import { bootProblem } from '../core/boot.ts';
 import { driverFor } from '../drivers/index.ts';
 import { PowerError } from '../ports.ts';
+import { realClock } from '../runtime/clock.ts';
 import { ConfigError, type ConfigInput, parseConfig } from '../schema/config-file.ts';
 import { MachineSpec } from '../schema/machine.ts';
 
@@ -11,16 +13,35 @@ export async function readConfig(path: string): Promise<ConfigInput> {
       `${path}: cannot be read (${error.message}). It is what BAMEL_CONFIG or --config names`,
     );
   });
-  const config = parseConfig(text, path);
-  for (const machine of config.machines ?? []) checkDriver(machine, path);
+  return checkConfig(text, path);
+}
+
+/** Checks the whole text, wherever it is from; `name` is what its mistakes are told with. */
+export async function checkConfig(text: string, name: string): Promise<ConfigInput> {
+  const config = parseConfig(text, name);
+  for (const machine of config.machines ?? []) await checkDriver(machine, name);
   return config;
 }
 
-function checkDriver(machine: NonNullable<ConfigInput['machines']>[number], path: string): void {
+async function checkDriver(
+  machine: NonNullable<ConfigInput['machines']>[number],
+  path: string,
+): Promise<void> {
+  const unused = (): never => {
+    throw new Error('not needed to check');
+  };
+  const jobs = { ensure: unused, read: unused, latest: unused };
   try {
-    driverFor(MachineSpec.parse(machine), {
-      credentials: () => Promise.reject(new Error('not needed to check')),
+    const spec = MachineSpec.parse(machine);
+    const { capabilities } = await driverFor(spec, {
+      credentials: unused,
+      resolve: unused,
+      nodeOf: unused,
+      jobs,
+      clock: realClock,
     });
+    const problem = bootProblem(spec, capabilities.bootFromNetwork);
+    if (problem !== undefined) throw new PowerError('config', problem);
   } catch (error) {
     if (!(error instanceof PowerError)) throw error;
     throw new ConfigError(`${path}: ${error.message}`);

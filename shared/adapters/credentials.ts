@@ -1,9 +1,9 @@
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type DriverDeps, PowerError } from '../ports.ts';
 
 /**
- * Credentials from a folder, one sub-folder each with the files `username` and `password`: what a mounted
+ * Credentials from a folder, one sub-folder each with a file per key (`username`, `password` …): what a mounted
  * Secret looks like. Read at every use, so that a rotation needs no restart.
  */
 export function credentialsFromFolder(folder: string | undefined): DriverDeps['credentials'] {
@@ -15,20 +15,23 @@ export function credentialsFromFolder(folder: string | undefined): DriverDeps['c
       );
     if (!folder)
       throw new PowerError('config', `bmcCredentials ${name} cannot be looked up: set BAMEL_CREDENTIALS_DIR`);
-    const read = async (file: string): Promise<string> => {
-      try {
-        // The end of line that editors add; a blank may belong to a password.
-        return (await readFile(join(folder, name, file), 'utf8')).replace(/\r?\n$/, '');
-      } catch (cause) {
-        throw new PowerError(
-          'config',
-          `credentials ${name} have no readable file ${file} in ${join(folder, name)}`,
-          {
-            cause,
-          },
-        );
-      }
-    };
-    return { username: await read('username'), password: await read('password') };
+    try {
+      const files = await readdir(join(folder, name), { withFileTypes: true });
+      // Kubernetes keeps its own links there, whose names begin with dots.
+      const names = files.filter((file) => !file.isDirectory() && !file.name.startsWith('.'));
+      return Object.fromEntries(
+        await Promise.all(
+          names.map(async (file) => {
+            const text = await readFile(join(folder, name, file.name), 'utf8');
+            // The end of line that editors add; a blank may belong to a password.
+            return [file.name, text.replace(/\r?\n$/, '')] as const;
+          }),
+        ),
+      );
+    } catch (cause) {
+      throw new PowerError('config', `credentials ${name} cannot be read from ${join(folder, name)}`, {
+        cause,
+      });
+    }
   };
 }

@@ -1,17 +1,73 @@
+import { z } from 'zod';
 import type { MachineSpec } from '../core/machine.ts';
-import { type DriverDeps, type DriverFactory, type PowerDriver, PowerError } from '../ports.ts';
-import { redfish } from './redfish.ts';
+import type { Provider } from '../core/settings.ts';
+import { type DriverDefinition, type DriverDeps, type PowerDriver, PowerError } from '../ports.ts';
 
-/** Every way to power a machine, by the name users write as powerInterface. */
-export const drivers: Readonly<Record<string, DriverFactory>> = {
-  redfish,
-};
+/** Every way to power a machine, by the name users write as powerInterface. Loaded when first used. */
+const table = {
+  redfish: async () => (await import('./redfish/driver.ts')).driver,
+  proxmox: async () => (await import('./proxmox/driver.ts')).driver,
+  ipmi: async () => (await import('./ipmi/driver.ts')).driver,
+  wol: async () => (await import('./wol/driver.ts')).driver,
+  http: async () => (await import('./http/driver.ts')).driver,
+  'snmp-pdu': async () => (await import('./snmp-pdu/driver.ts')).driver,
+  job: async () => (await import('./job/driver.ts')).driver,
+} satisfies Record<string, () => Promise<unknown>>;
 
-export function driverFor(spec: MachineSpec, deps: DriverDeps): PowerDriver {
-  const factory = Object.hasOwn(drivers, spec.powerInterface) ? drivers[spec.powerInterface] : undefined;
-  if (factory) return factory(spec, deps);
+export type DriverName = keyof typeof table;
+
+export const driverNames = Object.keys(table) as DriverName[];
+
+const isDriverName = (name: string): name is DriverName => Object.hasOwn(table, name);
+
+/** Each row knows its own options; whoever asks for any driver sees unknown ones. */
+export const loadDriver = async (name: DriverName): Promise<DriverDefinition> =>
+  (await table[name]()) as DriverDefinition;
+
+/** The driver of a machine. A mistake in its part of the inventory is a PowerError that names it. */
+export async function driverFor(spec: MachineSpec, deps: DriverDeps): Promise<PowerDriver> {
+  const { name, powerInterface } = spec;
+  if (!isDriverName(powerInterface))
+    throw new PowerError(
+      'config',
+      `${name}: no power driver is called ${powerInterface}; there are ${driverNames.join(', ')}`,
+    );
+  const driver = await loadDriver(powerInterface);
+  const options = driver.options.safeParse(spec.options ?? {});
+  if (options.success) return driver.create(spec, options.data, deps);
   throw new PowerError(
     'config',
-    `${spec.name}: no power driver is called ${spec.powerInterface}; there are ${Object.keys(drivers).join(', ')}`,
+    `${name}: its ${powerInterface} options are wrong: ${z.prettifyError(options.error)}`,
   );
 }
+
+/** Strays of a pool whose machines are made on demand; undefined where its driver knows of none. */
+export async function releaseStrays(
+  pool: string,
+  { name, options, mgmtAddress, bmcCredentials }: Provider,
+  isKnown: (machine: string) => boolean,
+  deps: DriverDeps,
+  signal: AbortSignal,
+): Promise<Strays | undefined> {
+  if (!isDriverName(name)) return undefined;
+  const driver = await loadDriver(name);
+  const parsed = driver.options.safeParse(options ?? {});
+  if (!parsed.success)
+    throw new PowerError(
+      'config',
+      `pool ${pool}: its ${name} options are wrong: ${z.prettifyError(parsed.error)}`,
+    );
+  const spec = {
+    name: pool,
+    pool,
+    powerInterface: name,
+    mgmtAddress,
+    bmcCredentials,
+    options,
+    resources: {},
+  };
+  return driver.releaseStrays?.(spec, parsed.data, isKnown, deps, signal);
+}
+
+/** What was given back, and what may run something and was not. */
+export type Strays = Awaited<ReturnType<NonNullable<DriverDefinition['releaseStrays']>>>;

@@ -43,7 +43,8 @@ export async function runDemo(settings: ProcessSettings): Promise<void> {
   let host: Host | undefined;
   const { deps, close } = await connect({
     // Never the store that BAMEL_STORE may name: the demo would replace the inventory in it.
-    settings: { ...settings, store: 'embedded:' },
+    // The lab's BMCs are on loopback, wherever the demo itself listens.
+    settings: { ...settings, store: 'embedded:', allowedNetworks: ['127.0.0.0/8'] },
     log,
     kubeconfig: lab.kubeconfig,
     credentials: labCredentials(inventory),

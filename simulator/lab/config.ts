@@ -8,6 +8,7 @@ const labTimings = {
   bmcTimeout: '2s',
   readEvery: '200ms',
   sweepEvery: '2s',
+  commandEvery: '200ms',
   resendAfter: '3s',
   softOffPatience: '6s',
   powerOnTimeout: '20s',

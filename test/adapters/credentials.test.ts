@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { credentialsFromFolder } from '../../shared/adapters/credentials.ts';
+import { pick } from '../../shared/drivers/common/credentials.ts';
 import { PowerError } from '../../shared/ports.ts';
 
 let folder: string;
@@ -39,12 +40,17 @@ test('changed credentials are used without a restart', async () => {
   expect((await credentials('bmc')).password).toBe('new');
 });
 
-test('missing ones say which file in which folder', async () => {
+test('missing ones say where they were looked for', async () => {
+  expect(await refusal('nobody')).toBe(`credentials nobody cannot be read from ${join(folder, 'nobody')}`);
+});
+
+test('what a driver does not find in them is named', async () => {
   write('bmc', { username: 'root' });
-  expect(await refusal('bmc')).toBe(
-    `credentials bmc have no readable file password in ${join(folder, 'bmc')}`,
+  const found = await credentialsFromFolder(folder)('bmc');
+  expect(pick(found, 'bmc', ['username'])).toEqual({ username: 'root' });
+  expect(() => pick(found, 'bmc', ['username', 'password'])).toThrow(
+    'credentials bmc have no password: add it to the Secret or folder',
   );
-  expect(await refusal('nobody')).toContain(`no readable file username in ${join(folder, 'nobody')}`);
 });
 
 test('no folder says what to set', async () => {

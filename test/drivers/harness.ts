@@ -1,11 +1,14 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { inspect } from 'node:util';
 import type { MachineSpec } from '../../shared/core/machine.ts';
-import { type Credentials, type DriverDeps, PowerError } from '../../shared/ports.ts';
+import { driverFor } from '../../shared/drivers/index.ts';
+import { type DriverDeps, type PowerDriver, PowerError } from '../../shared/ports.ts';
+import { realClock } from '../../shared/runtime/clock.ts';
 
-export const credentials: Credentials = { username: 'operator', password: 'canary-9f3c' };
+export const credentials = { username: 'operator', password: 'canary-9f3c' };
 
 /** Whatever a password may look like on its way out. */
 const secrets = [
@@ -14,7 +17,20 @@ const secrets = [
   Buffer.from(`${credentials.username}:${credentials.password}`).toString('base64'),
 ];
 
-export const deps: DriverDeps = { credentials: async () => credentials };
+const noJobs = () => Promise.reject(new Error('no Jobs in this test'));
+
+export const deps: DriverDeps = {
+  credentials: async () => credentials,
+  resolve: async (host) => host,
+  nodeOf: async () => undefined,
+  jobs: { ensure: noJobs, read: noJobs, latest: noJobs },
+  clock: realClock,
+};
+
+/** With the driver's name and options as the spec has them, as everybody gets it. */
+export const driverOf = (spec: MachineSpec, more: Partial<DriverDeps> = {}): Promise<PowerDriver> =>
+  // With a way to connect of its own: what one driver remembers of a port is nothing to the next.
+  driverFor(spec, { ...deps, resolve: async (host) => host, ...more });
 
 export function machineSpec(mgmtAddress: string, more: Partial<MachineSpec> = {}): MachineSpec {
   return {
@@ -55,11 +71,27 @@ export type Answers = Record<
   { status?: number; headers?: Record<string, string>; body?: object | string }
 >;
 
-/** A BMC that says what the test makes it say, by method and path; 404 to everything else. */
-export async function startScripted(answers: Answers): Promise<ScriptedBmc> {
+export interface ScriptedRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+}
+
+/**
+ * A BMC that says what the test makes it say, by method and path; 404 to everything else. `before` may look at a
+ * request, and change the answers, before it is answered.
+ */
+export async function startScripted(
+  given: Answers,
+  before: (request: ScriptedRequest, answers: Answers) => void = () => undefined,
+): Promise<ScriptedBmc> {
+  const answers = { ...given };
   const requests: string[] = [];
-  const server = createServer((request: IncomingMessage, response: ServerResponse) => {
-    const asked = `${request.method} ${request.url}`;
+  const server = createServer(async (request: IncomingMessage, response: ServerResponse) => {
+    const { method = '', url: path = '', headers: sent } = request;
+    before({ method, path, headers: sent, body: await text(request) }, answers);
+    const asked = `${method} ${path}`;
     requests.push(asked);
     const { status = 200, headers, body = '' } = answers[asked] ?? { status: 404 };
     response.writeHead(status, { 'content-type': 'application/json', ...headers });

@@ -1,7 +1,7 @@
-import { redfish } from '../../shared/drivers/redfish.ts';
 import {
   type Answers,
   deps,
+  driverOf,
   failing,
   machineSpec,
   patient,
@@ -31,11 +31,11 @@ afterEach(async () => {
 async function start(answers: Answers = {}, options?: Record<string, unknown>) {
   const bmc = await startScripted({ ...usual, ...answers });
   started.push(bmc);
-  const driver = redfish(machineSpec(bmc.url, { options }), deps);
+  const driver = await driverOf(machineSpec(bmc.url, { options }));
   return {
     requests: bmc.requests,
     power: async () => (await driver.read(patient())).power,
-    set: (verb: 'on' | 'soft-off') => driver.set(verb, patient()),
+    set: (verb: 'on' | 'soft-off') => driver.set(verb, patient(), 'op-1'),
   };
 }
 
@@ -99,6 +99,33 @@ describe('which system', () => {
     expect(bmc.requests).toEqual(['GET /redfish/v1/Systems/b']);
   });
 
+  test('it is found once, and again after a refusal: another board may have come', async () => {
+    const there = { body: systemWith() };
+    const resolve = async (host: string) => host;
+    const bmc = await startScripted(usual, ({ path }, answers) => {
+      if (path !== '/redfish/v1/Systems/a' || bmc.requests.length !== 4) return;
+      answers['GET /redfish/v1/Systems'] = { body: members('/redfish/v1/Systems/b') };
+      answers['GET /redfish/v1/Systems/b'] = there;
+      answers['GET /redfish/v1/Systems/a'] = { status: 404 };
+    });
+    started.push(bmc);
+    const read = async () => (await driverOf(machineSpec(bmc.url), { resolve })).read(patient());
+    await read();
+    await read();
+    await failing(read);
+    await read();
+    expect(bmc.requests.map((request) => request.replace('GET /redfish/v1/', ''))).toEqual([
+      '',
+      'Systems',
+      'Systems/a',
+      'Systems/a',
+      'Systems/a',
+      '',
+      'Systems',
+      'Systems/b',
+    ]);
+  });
+
   test('none yet, as while a BMC starts, is worth another try', async () => {
     const bmc = await start({ 'GET /redfish/v1/Systems': { body: members() } });
     const error = await failing(bmc.power);
@@ -152,7 +179,10 @@ describe('answers that are no answer', () => {
 
   test('a body without end is cut off', async () => {
     const bmc = await start({ 'GET /redfish/v1/Systems/a': { body: { PowerState: 'x'.repeat(1_100_000) } } });
-    expect(await failing(bmc.power)).toMatchObject({ code: 'unreachable' });
+    expect(await failing(bmc.power)).toMatchObject({
+      code: 'refused',
+      message: expect.stringContaining('more than 1000000 bytes'),
+    });
   });
 
   test.each([

@@ -1,11 +1,10 @@
-import { redfish } from '../../shared/drivers/redfish.ts';
 import type { PowerDriver } from '../../shared/ports.ts';
 import { type Bmc, startBmc } from '../../simulator/lab/rack/bmc.ts';
 import { manualClock } from '../../simulator/lab/rack/clock.ts';
 import type { FaultName } from '../../simulator/lab/rack/faults.ts';
 import { SimulatedMachine } from '../../simulator/lab/rack/machine.ts';
 import { paths } from '../../simulator/lab/rack/resources.ts';
-import { credentials, deps, failing, machineSpec, patient } from './harness.ts';
+import { credentials, driverOf, failing, machineSpec, patient } from './harness.ts';
 
 const second = 1000;
 const { username: user, password } = credentials;
@@ -21,7 +20,7 @@ beforeEach(async () => {
     clock,
   );
   bmc = await startBmc(machine);
-  driver = redfish(machineSpec(bmc.url), deps);
+  driver = await driverOf(machineSpec(bmc.url));
 });
 afterEach(async () => {
   machine.stop();
@@ -35,12 +34,12 @@ const fault = (name: FaultName, options: object = {}) => machine.faults.set({ fa
 describe('a machine in good order', () => {
   test('reads off, on, and unknown in between', async () => {
     expect(await power()).toBe('off');
-    await driver.set('on', patient());
+    await driver.set('on', patient(), 'op-1');
     expect(machine.powerState).toBe('PoweringOn');
     expect(await power()).toBe('unknown');
     clock.advance(100 * second);
     expect(await power()).toBe('on');
-    await driver.set('soft-off', patient());
+    await driver.set('soft-off', patient(), 'op-1');
     expect(machine.powerState).toBe('PoweringOff');
     expect(await power()).toBe('unknown');
     clock.advance(20 * second);
@@ -53,15 +52,15 @@ describe('a machine in good order', () => {
 
   test('each verb is a command that sets a state, never a toggle', async () => {
     machine.startBooted();
-    for (const verb of ['on', 'soft-off', 'hard-off'] as const) await driver.set(verb, patient());
+    for (const verb of ['on', 'soft-off', 'hard-off'] as const) await driver.set(verb, patient(), 'op-1');
     expect(told()).toEqual(['On', 'GracefulShutdown', 'ForceOff']);
   });
 
   test('on when on and off when off are sent, and change nothing', async () => {
-    for (const verb of ['soft-off', 'hard-off'] as const) await driver.set(verb, patient());
+    for (const verb of ['soft-off', 'hard-off'] as const) await driver.set(verb, patient(), 'op-1');
     expect(await power()).toBe('off');
     machine.startBooted();
-    await driver.set('on', patient());
+    await driver.set('on', patient(), 'op-1');
     expect(machine.phase).toBe('booted');
     expect(told()).toEqual(['GracefulShutdown', 'ForceOff', 'On']);
   });
@@ -69,20 +68,12 @@ describe('a machine in good order', () => {
   test('a hard off cuts the power of one that ignores a soft off', async () => {
     machine.startBooted();
     fault('ignores-soft-off');
-    await driver.set('soft-off', patient());
+    await driver.set('soft-off', patient(), 'op-1');
     clock.advance(1000 * second);
     expect(await power()).toBe('on');
-    await driver.set('hard-off', patient());
+    await driver.set('hard-off', patient(), 'op-1');
     clock.advance(1 * second);
     expect(await power()).toBe('off');
-  });
-
-  test('a command taken as a task counts as taken', async () => {
-    fault('task', { ms: 30 * second });
-    await driver.set('on', patient());
-    expect(await power()).toBe('off');
-    clock.advance(130 * second);
-    expect(await power()).toBe('on');
   });
 
   test('no PowerState is unknown, not off', async () => {
@@ -92,7 +83,7 @@ describe('a machine in good order', () => {
 
   test('the password is looked up at every use, so that a rotation needs no restart', async () => {
     let current = 'old';
-    driver = redfish(machineSpec(bmc.url), {
+    driver = await driverOf(machineSpec(bmc.url), {
       credentials: async () => ({ username: user, password: current }),
     });
     expect((await failing(() => driver.read(patient()))).code).toBe('auth');
@@ -104,16 +95,16 @@ describe('a machine in good order', () => {
 describe('a BMC that refuses what is so already', () => {
   test.each([400, 409])('%i: success when it is indeed so', async (status) => {
     fault('refuses-when-already', { status });
-    for (const verb of ['soft-off', 'hard-off'] as const) await driver.set(verb, patient());
+    for (const verb of ['soft-off', 'hard-off'] as const) await driver.set(verb, patient(), 'op-1');
     machine.startBooted();
-    await driver.set('on', patient());
+    await driver.set('on', patient(), 'op-1');
     expect(machine.commands.map(({ accepted }) => accepted)).toEqual([false, false, false]);
   });
 
   test('a refusal while it is not so is an error with the reason', async () => {
     fault('refuses-when-already');
-    await driver.set('on', patient());
-    const error = await failing(() => driver.set('on', patient()));
+    await driver.set('on', patient(), 'op-1');
+    const error = await failing(() => driver.set('on', patient(), 'op-1'));
     expect(error).toMatchObject({ code: 'refused', final: false });
     expect(error.message).toBe('mini-1: its BMC answered 409 (Base.1.18.InvalidOperationForSystemState)');
   });
@@ -122,13 +113,13 @@ describe('a BMC that refuses what is so already', () => {
 describe('faults', () => {
   const both: readonly [string, (signal: AbortSignal) => Promise<unknown>][] = [
     ['read', (signal) => driver.read(signal)],
-    ['set', (signal) => driver.set('on', signal)],
+    ['set', (signal) => driver.set('on', signal, 'op-1')],
   ];
   const quick = () => AbortSignal.timeout(200);
 
   /** Known system, so that the first request is the one that matters. */
-  beforeEach(() => {
-    driver = redfish(machineSpec(bmc.url, { options: { system: paths.system } }), deps);
+  beforeEach(async () => {
+    driver = await driverOf(machineSpec(bmc.url, { options: { system: paths.system } }));
   });
 
   test.each(both)('%s: wrong credentials are final', async (_, call) => {
@@ -181,13 +172,15 @@ describe('faults', () => {
       fault('half-open');
       setTimeout(() => stop.abort(), 100);
     };
-    expect(await failing(() => driver.set('on', stop.signal))).toMatchObject({ code: 'timeout' });
+    expect(await failing(() => driver.set('on', stop.signal, 'op-1'))).toMatchObject({ code: 'timeout' });
     expect(told()).toEqual(['On']);
     expect(machine.phase).toBe('powering-on');
   });
 
   test('a signal that is aborted already sends nothing', async () => {
-    expect(await failing(() => driver.set('on', AbortSignal.abort()))).toMatchObject({ code: 'timeout' });
+    expect(await failing(() => driver.set('on', AbortSignal.abort(), 'op-1'))).toMatchObject({
+      code: 'timeout',
+    });
     expect(told()).toEqual([]);
   });
 });

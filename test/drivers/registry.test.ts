@@ -1,21 +1,28 @@
 import { readdirSync } from 'node:fs';
-import { driverFor, drivers } from '../../shared/drivers/index.ts';
-import { deps, failing, machineSpec } from './harness.ts';
+import { z } from 'zod';
+import { driverNames, loadDriver } from '../../shared/drivers/index.ts';
+import { driverOf, failing, machineSpec } from './harness.ts';
 
-const names = Object.keys(drivers).sort();
+const names = [...driverNames].sort();
 
-test('every file of shared/drivers is registered under its name, and nothing else is', () => {
+test('every file and folder of shared/drivers is registered under its name, and nothing else is', () => {
   const files = readdirSync(new URL('../../shared/drivers/', import.meta.url))
-    .filter((file) => file !== 'index.ts')
+    .filter((file) => file !== 'index.ts' && file !== 'common')
     .map((file) => file.replace(/\.ts$/, ''));
   expect(files.sort()).toEqual(names);
 });
 
 test('an unknown powerInterface is a mistake to mend, and the error lists what there is', async () => {
-  const error = await failing(async () =>
-    driverFor(machineSpec('https://10.0.0.5', { powerInterface: 'redfsh' }), deps),
-  );
+  const error = await failing(() => driverOf(machineSpec('https://10.0.0.5', { powerInterface: 'redfsh' })));
   expect(error).toMatchObject({ code: 'config', final: true });
   expect(error.message).toContain('mini-1: no power driver is called redfsh');
   for (const name of names) expect(error.message).toContain(name);
+});
+
+test.each(names)('%s says of each option what it means', async (name) => {
+  const { options } = await loadDriver(name);
+  const { properties } = z.toJSONSchema(options, { io: 'input', unrepresentable: 'any' });
+  const silent = Object.entries(properties ?? {}).filter(([, field]) => !Object(field).description);
+  expect(silent.map(([option]) => option)).toEqual([]);
+  expect(properties).toBeDefined();
 });

@@ -114,6 +114,11 @@ const proofs: Record<FaultName, (lab: Lab) => Promise<void>> = {
     clock.advance(30 * second);
     expect(machine.phase).toBe('powering-on');
     expect(await call('GET', monitor)).toMatchObject({ status: 200, body: { TaskState: 'Completed' } });
+    fault('task', { ms: 30 * second, ends: 'Exception' });
+    const failed = (await reset('ForceOff')).headers.get('location') ?? '';
+    clock.advance(30 * second);
+    expect(machine.phase).toBe('booting');
+    expect((await call('GET', failed)).body.TaskState).toBe('Exception');
   },
   'wrong-credentials': async ({ fault, system }) => {
     fault('wrong-credentials');
@@ -209,6 +214,65 @@ const proofs: Record<FaultName, (lab: Lab) => Promise<void>> = {
     fault('unhealthy', { celsius: 88 });
     expect((await system()).body.Status.Health).toBe('Critical');
     expect((await call('GET', paths.thermal)).body.Temperatures[0].ReadingCelsius).toBe(88);
+  },
+  'failed-part': async ({ call, fault, system }) => {
+    fault('failed-part', { name: 'Fan 2', health: 'Warning' });
+    expect((await system()).body.Status).toMatchObject({ Health: 'OK', HealthRollup: 'Warning' });
+    const { Fans } = (await call('GET', paths.thermal)).body;
+    expect(Fans.map(({ Status }: { Status: { Health: string } }) => Status.Health)).toEqual([
+      'OK',
+      'Warning',
+    ]);
+    fault('failed-part');
+    const { PowerSupplies } = (await call('GET', paths.power)).body;
+    expect(PowerSupplies[1]).toMatchObject({ Name: 'PSU 2', Status: { Health: 'Critical' } });
+  },
+  'no-session-free': async ({ call, fault }) => {
+    const login = { UserName: credentials.user, Password: credentials.password };
+    fault('no-session-free', { times: 1 });
+    expect((await call('POST', paths.sessions, login)).status).toBe(503);
+    expect((await call('POST', paths.sessions, login)).status).toBe(201);
+  },
+  'odd-etags': async ({ bmc, machine, fault, system }) => {
+    const etag = (await system()).headers.get('etag') ?? '';
+    const patch = async (ifMatch?: string) => {
+      const { status } = await fetch(`${bmc.url}${paths.system}`, {
+        method: 'PATCH',
+        headers: { authorization: basic('secret'), ...(ifMatch && { 'if-match': ifMatch }) },
+        body: JSON.stringify({ Boot: {} }),
+      });
+      return status;
+    };
+    const answers = async () => [await patch(etag), await patch(`W/${etag}`), await patch()];
+    expect(await answers()).toEqual([200, 200, 200]);
+    fault('odd-etags');
+    expect(await answers()).toEqual([412, 200, 412]);
+    fault('odd-etags', { wants: 'none' });
+    expect(await answers()).toEqual([412, 412, 200]);
+    fault('odd-etags', { wants: 'any' });
+    expect(await answers()).toEqual([200, 200, 428]);
+    expect(machine.commands.filter(({ accepted }) => !accepted)).toHaveLength(5);
+  },
+  'forgets-boot': async ({ machine, call, fault }) => {
+    const Boot = { BootSourceOverrideTarget: 'Pxe', BootSourceOverrideEnabled: 'Once' };
+    fault('forgets-boot', { times: 1 });
+    expect((await call('PATCH', paths.system, { Boot })).status).toBe(200);
+    expect(machine.bootOverride.BootSourceOverrideTarget).toBe('None');
+    await call('PATCH', paths.system, { Boot });
+    expect(machine.bootOverride.BootSourceOverrideTarget).toBe('Pxe');
+  },
+  maker: async ({ fault, system }) => {
+    fault('maker', { manufacturer: 'HPE' });
+    expect((await system()).body.Manufacturer).toBe('HPE');
+  },
+  'not-now': async ({ machine, fault, reset }) => {
+    fault('not-now', { times: 1 });
+    expect(await reset('On')).toMatchObject({
+      status: 503,
+      body: { error: { code: 'IDRAC.2.9.SYS518' } },
+    });
+    expect(machine.phase).toBe('off');
+    expect((await reset('On')).status).toBe(204);
   },
   'drops-while-pending': async ({ clock, machine, reset, fault, system }) => {
     fault('drops-while-pending', { ms: 5 * second });

@@ -62,6 +62,18 @@ const impure: [what: string, source: string, rule: RegExp][] = [
   ['output', "export const x = () => console.log('x');", /noRestrictedGlobals/],
   ['the way around all that', 'export const x = () => globalThis.Date.now();', /noRestrictedGlobals/],
 ];
+/** Each a file of its own in a folder of shared/core. */
+const impureBelow: typeof impure = [
+  [
+    'an import from outside the core',
+    "import { a } from '../../ports.ts';\nexport const x = a;",
+    /noRestrictedImports/,
+  ],
+  ['a package', "import { z } from 'zod';\nexport const x = z;", /noRestrictedImports/],
+  ['the time', 'export const x = () => Date.now();', /noRestrictedGlobals/],
+];
+const pureBelow =
+  "import { byText } from '../text.ts';\nimport { y } from './y.ts';\nexport const x = () => byText(y, 'b');\n";
 const pure = "import { byText } from './text.ts';\nexport const x = (a: string) => byText(a, 'b');\n";
 
 beforeAll(() => {
@@ -71,13 +83,16 @@ beforeAll(() => {
   writeFileSync(join(folder, 'biome.json'), JSON.stringify({ ...config, vcs: { enabled: false } }));
   cpSync(join(root, 'scripts/lint'), join(folder, 'scripts/lint'), { recursive: true });
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
-  mkdirSync(join(folder, 'shared/core'), { recursive: true });
+  mkdirSync(join(folder, 'shared/core/world'), { recursive: true });
   mkdirSync(join(folder, 'shared/adapters'));
   for (const [index, [, source]] of impure.entries()) {
     writeFileSync(join(folder, `shared/core/impure-${index}.ts`), `${source}\n`);
     writeFileSync(join(folder, `shared/adapters/fine-${index}.ts`), `${source}\n`);
   }
+  for (const [index, [, source]] of impureBelow.entries())
+    writeFileSync(join(folder, `shared/core/world/impure-${index}.ts`), `${source}\n`);
   writeFileSync(join(folder, 'shared/core/pure.ts'), pure);
+  writeFileSync(join(folder, 'shared/core/world/pure.ts'), pureBelow);
   const { stdout, stderr } = spawnSync(
     join(root, 'node_modules/.bin/biome'),
     ['lint', '--reporter=json', '--max-diagnostics=none', 'shared'],
@@ -101,8 +116,17 @@ test.each(impure.map(([what, , rule], index) => [what, index, rule] as const))(
   },
 );
 
+test.each(impureBelow.map(([what, , rule], index) => [what, index, rule] as const))(
+  'nor have its folders: %s',
+  (_, index, rule) => {
+    const found = diagnostics.get(`shared/core/world/impure-${index}.ts`) ?? [];
+    expect(found.filter((category) => rule.test(category))).not.toEqual([]);
+  },
+);
+
 test('what only uses the core passes', () => {
   expect(diagnostics.get('shared/core/pure.ts')).toBeUndefined();
+  expect(diagnostics.get('shared/core/world/pure.ts')).toBeUndefined();
 });
 
 test('elsewhere these rules do not apply', () => {
@@ -113,6 +137,8 @@ test('elsewhere these rules do not apply', () => {
 
 test('nothing in the core switches a rule off', () => {
   const core = join(root, 'shared/core');
-  for (const file of readdirSync(core))
+  for (const file of readdirSync(core, { recursive: true, encoding: 'utf8' }).filter((one) =>
+    one.endsWith('.ts'),
+  ))
     expect(readFileSync(join(core, file), 'utf8')).not.toContain('biome-ignore');
 });

@@ -1,9 +1,8 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { redfish } from '../../shared/drivers/redfish.ts';
 import type { PowerDriver } from '../../shared/ports.ts';
-import { credentials, failing, machineSpec, patient } from '../drivers/harness.ts';
+import { credentials, failing, machineSpec, driverOf as makeDriver, patient } from '../drivers/harness.ts';
 import { describeWith } from '../support/programs.ts';
 import { type CertificateAuthority, makeAuthority } from './stack/certificates.ts';
 import { ensureSushy, type Sushy, startSushy, sushySystem } from './stack/sushy.ts';
@@ -36,9 +35,9 @@ describeWith(['python3', 'openssl'], 'the Redfish driver on sushy-emulator', () 
     readonly caFile?: string;
     readonly password?: string;
   }
-  const driverOf = ({ url }: Sushy, { system, caFile, password }: Wanted = {}): PowerDriver => {
+  const driverOf = ({ url }: Sushy, { system, caFile, password }: Wanted = {}): Promise<PowerDriver> => {
     const options = { tls: { caFile: caFile ?? authority.cert }, ...(system && { system }) };
-    return redfish(machineSpec(url, { options }), {
+    return makeDriver(machineSpec(url, { options }), {
       credentials: async () => ({ ...credentials, ...(password && { password }) }),
     });
   };
@@ -49,53 +48,84 @@ describeWith(['python3', 'openssl'], 'the Redfish driver on sushy-emulator', () 
     });
 
   test('on, on when on, soft off, off when off, hard off', async () => {
-    const driver = driverOf(single);
-    expect(await driver.read(patient())).toEqual({ power: 'off', systemUUID: alone });
-    await driver.set('on', patient());
+    const driver = await driverOf(single);
+    expect(await driver.read(patient())).toMatchObject({ power: 'off', systemUUID: alone });
+    await driver.set('on', patient(), 'op-1');
     await becomes(driver, 'on');
-    await driver.set('on', patient());
+    await driver.set('on', patient(), 'op-1');
     expect(await power(driver)).toBe('on');
-    await driver.set('soft-off', patient());
+    await driver.set('soft-off', patient(), 'op-1');
     await becomes(driver, 'off');
-    await driver.set('soft-off', patient());
+    await driver.set('soft-off', patient(), 'op-1');
     expect(await power(driver)).toBe('off');
-    await driver.set('on', patient());
+    await driver.set('on', patient(), 'op-1');
     await becomes(driver, 'on');
-    await driver.set('hard-off', patient());
+    await driver.set('hard-off', patient(), 'op-1');
     await becomes(driver, 'off');
   });
 
   test('of two systems none is picked by itself; the option picks one and leaves the other alone', async () => {
-    const unsure = await failing(() => driverOf(double).set('on', patient()));
+    const unsure = await failing(async () => (await driverOf(double)).set('on', patient(), 'op-1'));
     expect(unsure).toMatchObject({ code: 'config', final: true });
     for (const uuid of [first, second]) expect(unsure.message).toContain(sushySystem(uuid));
 
-    const [one, other] = [first, second].map((uuid) => driverOf(double, { system: sushySystem(uuid) }));
-    if (!one || !other) throw new Error('two systems make two drivers');
-    await one.set('on', patient());
+    const one = await driverOf(double, { system: sushySystem(first) });
+    const other = await driverOf(double, { system: sushySystem(second) });
+    await one.set('on', patient(), 'op-1');
     await becomes(one, 'on');
     expect(await power(other)).toBe('off');
   });
 
   test('a system by its name is a redirect, which is not followed', async () => {
-    const error = await failing(() => driverOf(double, { system: sushySystem('system-1') }).read(patient()));
-    expect(error).toMatchObject({ code: 'refused', message: expect.stringContaining('redfish.system') });
+    const error = await failing(async () =>
+      (await driverOf(double, { system: sushySystem('system-1') })).read(patient()),
+    );
+    expect(error).toMatchObject({ code: 'refused', message: expect.stringContaining('redfish options') });
   });
 
   test('a system that is not there is refused', async () => {
-    const error = await failing(() => driverOf(double, { system: sushySystem(alone) }).read(patient()));
+    const error = await failing(async () =>
+      (await driverOf(double, { system: sushySystem(alone) })).read(patient()),
+    );
     expect(error).toMatchObject({ code: 'refused', message: expect.stringContaining('404') });
   });
 
   test('a wrong password is final', async () => {
-    const error = await failing(() => driverOf(single, { password: 'guess' }).set('on', patient()));
+    const error = await failing(async () =>
+      (await driverOf(single, { password: 'guess' })).set('on', patient(), 'op-1'),
+    );
     expect(error).toMatchObject({ code: 'auth', final: true });
+  });
+
+  test('a boot from the network that it does not keep to once is found out', async () => {
+    const driver = await driverOf(single);
+    const error = await failing(async () => driver.bootFromNetwork?.(patient()));
+    // The emulator takes the target, and shows Continuous whatever it is told.
+    expect(error.message).toContain('took BootSourceOverrideEnabled Once and shows "Continuous"');
+  });
+
+  test('what machine it is, and how it feels', async () => {
+    const driver = await driverOf(single);
+    expect(await driver.describe?.(patient())).toMatchObject({
+      systemUUID: alone,
+      macAddresses: ['52:54:00:00:00:00'],
+    });
+    expect(await driver.sense?.(patient())).toMatchObject({ health: 'ok', problems: [] });
+  });
+
+  test('its certificate may be pinned instead of its CA', async () => {
+    const read = async (fingerprint: string) =>
+      (await makeDriver(machineSpec(single.url, { options: { tls: { fingerprint } } }))).read(patient());
+    const error = await failing(() => read(`sha256:${'00'.repeat(32)}`));
+    expect(error).toMatchObject({ code: 'config', final: true });
+    const shown = /it shows (sha256:[0-9a-f]{64})/.exec(error.message)?.[1] ?? '';
+    expect((await read(shown)).systemUUID).toBe(alone);
   });
 
   test('a certificate of an unknown authority is not accepted', async () => {
     const other = join(folder, 'other');
     mkdirSync(other);
-    const driver = driverOf(single, { caFile: makeAuthority(other).cert });
+    const driver = await driverOf(single, { caFile: makeAuthority(other).cert });
     const error = await failing(() => driver.read(patient()));
     expect(error).toMatchObject({ code: 'unreachable', final: false });
     expect(error.message).toContain('Set redfish.tls.caFile');

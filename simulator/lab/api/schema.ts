@@ -100,6 +100,7 @@ function shapeFields(schema: Schema, value: Fields, path: string, causes: Cause[
   const below = (key: string) => (path ? `${path}.${key}` : key);
   for (const [key, field] of Object.entries(value)) {
     const own = schema.properties?.[key];
+    if (field === undefined) continue;
     if (!path && always.has(key)) result[key] = field;
     else if (own) result[key] = shape(own, field, below(key), causes);
     else if (typeof extra === 'object') result[key] = shape(extra, field, below(key), causes);

@@ -7,7 +7,8 @@ export interface Answer {
 
 /** An error as Redfish words it: one code, one message, the details beside it. */
 export function redfishError(status: number, messageId: string, message: string): Answer {
-  const code = `Base.1.18.${messageId}`;
+  // A maker's own message has its registry in it.
+  const code = messageId.includes('.') ? messageId : `Base.1.18.${messageId}`;
   return {
     status,
     body: {

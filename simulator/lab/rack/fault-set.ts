@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { type Effects, type FaultName, faults } from './faults.ts';
+import type { Effects } from './fault.ts';
+import { type FaultName, faults } from './faults.ts';
 
 /** `times`: how often it acts before it is gone by itself; without it, until cleared. Other fields are the fault's own. */
 export const FaultRequest = z.looseObject({

@@ -1,42 +1,10 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { TLSSocket } from 'node:tls';
 import { z } from 'zod';
-import { type Answer, redfishError } from './answer.ts';
-import type { Phase, SimulatedMachine } from './machine.ts';
-import { type ResetAnswer, type ResetType, resets } from './reset.ts';
-import type { SystemBody } from './resources.ts';
-
-/** Where a fault can act. Network delays are real time, as the caller's time-outs are; the machine's are lab time. */
-export interface Effects {
-  /** Before the request is looked at. An Answer is sent instead of the real one; `silence` means none ever comes. */
-  request?: (request: IncomingMessage) => Promise<Answer | 'silence' | 'go on'>;
-  /** Writes the answer in its own way. */
-  deliver?: (response: ServerResponse, answer: Answer, text: string) => void;
-  /** Given whether the credentials were right; undefined leaves it at that. */
-  authenticate?: (right: boolean, machine: SimulatedMachine) => boolean | undefined;
-  /** Given a reset; undefined lets it through. */
-  reset?: (machine: SimulatedMachine, type: ResetType) => ResetAnswer | undefined;
-  /** Changes what the System resource says. */
-  system?: (system: SystemBody, machine: SimulatedMachine) => SystemBody;
-  /** How many times longer a phase takes. */
-  pace?: Partial<Record<Phase, number>>;
-  health?: { health: 'Warning' | 'Critical'; celsius: number };
-}
-
-export interface Fault {
-  says: string;
-  options: z.ZodObject;
-  bind(options: unknown): Effects;
-}
-
-function fault<Shape extends z.ZodRawShape>(
-  says: string,
-  shape: Shape,
-  effects: (options: z.infer<z.ZodObject<Shape, z.core.$strict>>) => Effects,
-): Fault {
-  const options = z.strictObject(shape);
-  return { says, options: options as unknown as z.ZodObject, bind: (raw) => effects(options.parse(raw)) };
-}
+import { redfishError } from './answer.ts';
+import { type Fault, fault } from './fault.ts';
+import type { Phase } from './machine.ts';
+import { type ResetType, resets } from './reset.ts';
 
 const ms = (otherwise: number) => z.number().nonnegative().default(otherwise);
 
@@ -120,9 +88,11 @@ export const faults = {
     }),
   ),
 
-  task: fault('a reset is answered with 202 and a task, and done later', { ms: ms(1000) }, (options) => ({
-    reset: () => ({ kind: 'task', ms: options.ms }),
-  })),
+  task: fault(
+    'a reset is answered with 202 and a task, and done later, or not at all',
+    { ms: ms(1000), ends: z.enum(['Completed', 'Exception']).default('Completed') },
+    (options) => ({ reset: () => ({ kind: 'task', ...options }) }),
+  ),
 
   'wrong-credentials': fault('401 to everybody', {}, () => ({ authenticate: () => false })),
 
@@ -216,6 +186,56 @@ export const faults = {
     'Health is bad and the inlet is hot',
     { health: z.enum(['Warning', 'Critical']).default('Critical'), celsius: z.number().default(97) },
     (health) => ({ health }),
+  ),
+
+  'failed-part': fault(
+    'a power supply or a fan is not well',
+    {
+      name: z.enum(['PSU 1', 'PSU 2', 'Fan 1', 'Fan 2']).default('PSU 2'),
+      health: z.enum(['Warning', 'Critical']).default('Critical'),
+    },
+    (part) => ({ part }),
+  ),
+
+  'no-session-free': fault('no session can be begun, as all are taken', {}, () => ({
+    login: () => ({
+      ...redfishError(503, 'SessionLimitExceeded', 'Too many sessions are open. Delete one of them first.'),
+      headers: { 'Retry-After': '30' },
+    }),
+  })),
+
+  'odd-etags': fault(
+    'a change is taken only with its ETag made weak, with none, or with any',
+    { wants: z.enum(['weak', 'none', 'any']).default('weak') },
+    ({ wants }) => ({
+      precondition: (ifMatch, etag) => {
+        if (wants === 'any')
+          return ifMatch === undefined
+            ? redfishError(428, 'PreconditionHeaderMissing', 'Send If-Match.')
+            : undefined;
+        const right = ifMatch === (wants === 'weak' ? `W/${etag}` : undefined);
+        return right ? undefined : redfishError(412, 'PreconditionFailed', 'The ETag does not match.');
+      },
+    }),
+  ),
+
+  'forgets-boot': fault('a boot override is answered with success and forgotten', {}, () => ({
+    forgetsBoot: true,
+  })),
+
+  maker: fault(
+    'the machine is another maker’s',
+    { manufacturer: z.string().default('Dell Inc.') },
+    ({ manufacturer }) => ({ system: (system) => ({ ...system, Manufacturer: manufacturer }) }),
+  ),
+
+  'not-now': fault(
+    'a reset is refused for the moment, in the words of a maker',
+    {
+      messageId: z.string().default('IDRAC.2.9.SYS518'),
+      status: z.union([z.literal(400), z.literal(409), z.literal(503)]).default(503),
+    },
+    (refusal) => ({ reset: () => ({ kind: 'refused', ...refusal, message: 'Not now.' }) }),
   ),
 
   'drops-while-pending': fault(

@@ -106,7 +106,8 @@ export class SimulatedMachine {
     const answer = this.#faultAnswer(type) ?? { kind: 'done' };
     this.record(type, answer.kind !== 'refused');
     if (answer.kind === 'done') resets[type](this);
-    if (answer.kind === 'task') this.#timers.after(answer.ms, () => resets[type](this));
+    if (answer.kind === 'task' && answer.ends === 'Completed')
+      this.#timers.after(answer.ms, () => resets[type](this));
     return answer;
   }
 

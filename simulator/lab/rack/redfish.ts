@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { type Answer, redfishError } from './answer.ts';
 import type { SimulatedMachine } from './machine.ts';
 import { isResetType } from './reset.ts';
-import { bootEnabled, bootTargets, paths, readable, systemBody } from './resources.ts';
+import { bootEnabled, bootTargets, paths, processorBody, readable, systemBody } from './resources.ts';
 import type { Sessions } from './sessions.ts';
 import type { Tasks } from './tasks.ts';
 
@@ -46,7 +46,7 @@ export function redfish(service: Service, request: RedfishRequest): Answer {
   if (method === 'PATCH' && path === paths.system) return patchSystem(service.machine, request);
   if (method !== 'GET')
     return redfishError(405, 'OperationNotAllowed', `${method} is not possible on ${path}.`);
-  const body = readable[path]?.(service.machine);
+  const body = readable[path]?.(service.machine) ?? processorBody(service.machine, path);
   if (!body) return notFound(path);
   return path === paths.system
     ? { status: 200, headers: { ETag: etagOf(body) }, body }
@@ -68,19 +68,34 @@ function reset({ machine, tasks }: Service, body: unknown): Answer {
   }
   const answer = machine.reset(type);
   if (answer.kind === 'refused') return redfishError(answer.status, answer.messageId, answer.message);
-  return answer.kind === 'task' ? tasks.start(answer.ms) : { status: 204 };
+  return answer.kind === 'task' ? tasks.start(answer) : { status: 204 };
+}
+
+function preconditionOf(
+  machine: SimulatedMachine,
+  ifMatch: string | undefined,
+  etag: string,
+): Answer | undefined {
+  const [odd] = machine.faults.having('precondition');
+  if (odd) {
+    odd.used();
+    return odd.effect(ifMatch, etag);
+  }
+  const wanted = ifMatch?.replace(/^W\//, '');
+  if (wanted === undefined || wanted === '*' || wanted === etag) return undefined;
+  return redfishError(
+    412,
+    'PreconditionFailed',
+    'The ETag is not that of the resource as it is now. Read it again.',
+  );
 }
 
 function patchSystem(machine: SimulatedMachine, { ifMatch, body }: RedfishRequest): Answer {
   const etag = etagOf(systemBody(machine));
-  const wanted = ifMatch?.replace(/^W\//, '');
-  if (wanted !== undefined && wanted !== '*' && wanted !== etag) {
+  const objection = preconditionOf(machine, ifMatch, etag);
+  if (objection) {
     machine.record('SetBoot', false);
-    return redfishError(
-      412,
-      'PreconditionFailed',
-      'The ETag is not that of the resource as it is now. Read it again.',
-    );
+    return objection;
   }
   const patch = Patch.safeParse(body);
   if (!patch.success) {
@@ -88,7 +103,9 @@ function patchSystem(machine: SimulatedMachine, { ifMatch, body }: RedfishReques
     return redfishError(400, 'PropertyValueError', z.prettifyError(patch.error));
   }
   const given = Object.entries(patch.data.Boot).filter(([, value]) => value !== undefined);
-  machine.bootOverride = { ...machine.bootOverride, ...Object.fromEntries(given) };
+  const [forgetful] = machine.faults.having('forgetsBoot');
+  forgetful?.used();
+  if (!forgetful) machine.bootOverride = { ...machine.bootOverride, ...Object.fromEntries(given) };
   machine.record('SetBoot', true);
   const now = systemBody(machine);
   return { status: 200, headers: { ETag: etagOf(now) }, body: now };

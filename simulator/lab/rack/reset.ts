@@ -19,5 +19,5 @@ export const isResetType = (type: unknown): type is ResetType => resetTypes.some
 /** `ignored` looks like `done` to the caller; that is the point of it. */
 export type ResetAnswer =
   | { kind: 'done' | 'ignored' }
-  | { kind: 'task'; ms: number }
-  | { kind: 'refused'; status: 400 | 409; messageId: string; message: string };
+  | { kind: 'task'; ms: number; ends: 'Completed' | 'Exception' }
+  | { kind: 'refused'; status: 400 | 409 | 503; messageId: string; message: string };

@@ -10,6 +10,7 @@ export const paths = {
   resetInfo: `${root}/Systems/1/ResetActionInfo`,
   nics: `${root}/Systems/1/EthernetInterfaces`,
   nic: `${root}/Systems/1/EthernetInterfaces/1`,
+  processors: `${root}/Systems/1/Processors`,
   chassisAll: `${root}/Chassis`,
   chassis: `${root}/Chassis/1`,
   power: `${root}/Chassis/1/Power`,
@@ -40,8 +41,36 @@ const healthOf = (machine: SimulatedMachine) =>
 
 const statusOf = (machine: SimulatedMachine) => {
   const { health } = healthOf(machine);
-  return { State: machine.phase === 'off' ? 'Disabled' : 'Enabled', Health: health, HealthRollup: health };
+  const [sick] = machine.faults.having('part');
+  const State = machine.phase === 'off' ? 'Disabled' : 'Enabled';
+  return { State, Health: health, HealthRollup: health === 'OK' ? (sick?.effect.health ?? health) : health };
 };
+
+const part = (machine: SimulatedMachine, at: string, kind: string, name: string, index: number) => ({
+  ...link(`${at}#/${kind}/${index}`),
+  MemberId: String(index),
+  Name: name,
+  Status: {
+    State: 'Enabled',
+    Health: machine.faults.having('part').find(({ effect }) => effect.name === name)?.effect.health ?? 'OK',
+  },
+});
+
+/** One CPU, then the GPUs. */
+const processors = ({ description }: SimulatedMachine) => [
+  { Id: 'CPU1', ProcessorType: 'CPU', TotalThreads: description.cpu },
+  ...Array.from({ length: description.gpu }, (_, index) => ({
+    Id: `GPU${index + 1}`,
+    ProcessorType: 'GPU',
+    TotalThreads: undefined,
+  })),
+];
+
+/** Of one of the processors, by its path. */
+export function processorBody(machine: SimulatedMachine, path: string): object | undefined {
+  const found = processors(machine).find(({ Id }) => path === `${paths.processors}/${Id}`);
+  return found && { ...resource(path, '#Processor.v1_20_0.Processor', found.Id), ...found };
+}
 
 export type SystemBody = Omit<ReturnType<typeof plainSystem>, 'PowerState'> & { PowerState?: string };
 
@@ -75,6 +104,7 @@ function plainSystem(machine: SimulatedMachine) {
     MemorySummary: { TotalSystemMemoryGiB: (parseQuantity(description.memory) ?? 0) / 2 ** 30 },
     Status: statusOf(machine),
     EthernetInterfaces: link(paths.nics),
+    Processors: link(paths.processors),
     Links: { Chassis: [link(paths.chassis)] },
     Actions: {
       '#ComputerSystem.Reset': {
@@ -117,6 +147,12 @@ export const readable: Readonly<Record<string, (machine: SimulatedMachine) => ob
     PermanentMACAddress: machine.identity.macAddress,
     LinkStatus: machine.phase === 'off' ? 'LinkDown' : 'LinkUp',
   }),
+  [paths.processors]: (machine) =>
+    collection(
+      paths.processors,
+      'ProcessorCollection',
+      processors(machine).map(({ Id }) => `${paths.processors}/${Id}`),
+    ),
   [paths.chassisAll]: () => collection(paths.chassisAll, 'ChassisCollection', [paths.chassis]),
   [paths.chassis]: (machine) => ({
     ...resource(paths.chassis, '#Chassis.v1_25_0.Chassis', machine.name),
@@ -139,6 +175,9 @@ export const readable: Readonly<Record<string, (machine: SimulatedMachine) => ob
         PowerCapacityWatts: machine.description.watts.max,
       },
     ],
+    PowerSupplies: ['PSU 1', 'PSU 2'].map((name, index) =>
+      part(machine, paths.power, 'PowerSupplies', name, index),
+    ),
   }),
   [paths.thermal]: (machine) => ({
     ...resource(paths.thermal, '#Thermal.v1_7_1.Thermal', 'Thermal'),
@@ -153,6 +192,7 @@ export const readable: Readonly<Record<string, (machine: SimulatedMachine) => ob
         Status: { State: 'Enabled', Health: healthOf(machine).health },
       },
     ],
+    Fans: ['Fan 1', 'Fan 2'].map((name, index) => part(machine, paths.thermal, 'Fans', name, index)),
   }),
   [paths.sessionService]: () => ({
     ...resource(paths.sessionService, '#SessionService.v1_1_9.SessionService', 'Sessions'),

@@ -36,6 +36,11 @@ export class Sessions {
     if (!login.success) return redfishError(400, 'PropertyMissing', 'Send UserName and Password.');
     const { user, password } = this.#machine.description.credentials;
     if (!this.#judge(login.data.UserName === user && login.data.Password === password)) return unauthorized();
+    for (const { effect, used } of this.#machine.faults.having('login')) {
+      const refusal = effect();
+      used();
+      if (refusal) return refusal;
+    }
     if (this.#tokens.size >= this.#limit) {
       return redfishError(
         503,

@@ -45,7 +45,11 @@ async function build(name: string, group: ProgramGroup, progress: Progress): Pro
   mkdirSync(dirname(target), { recursive: true });
   const ldflags = ['-s -w', ...(group.ldflags ?? [])].join(' ');
   await go(
-    ['build', '-ldflags', ldflags, '-o', unfinished, group.programs[name] ?? name],
+    [
+      'build',
+      ...(group.tags ? ['-tags', group.tags] : []),
+      ...['-ldflags', ldflags, '-o', unfinished, group.programs[name] ?? name],
+    ],
     join(modules, group.name),
     progress,
   );

@@ -10,6 +10,7 @@ export type ProgramGroup = {
   /** Program → the package it is built from. */
   readonly programs: Readonly<Record<string, string>>;
   readonly ldflags?: readonly string[];
+  readonly tags?: string;
   /** A person who waits should know for how long. */
   readonly firstBuild: string;
 };
@@ -35,6 +36,7 @@ export const programGroups: readonly ProgramGroup[] = [
       'kube-apiserver': 'k8s.io/kubernetes/cmd/kube-apiserver',
       'kube-scheduler': 'k8s.io/kubernetes/cmd/kube-scheduler',
       'kube-controller-manager': 'k8s.io/kubernetes/cmd/kube-controller-manager',
+      kubectl: 'k8s.io/kubernetes/cmd/kubectl',
     },
     ldflags: [
       `-X ${versionPackage}.gitVersion=${kubernetes}`,
@@ -48,6 +50,43 @@ export const programGroups: readonly ProgramGroup[] = [
     version: 'v0.8.0',
     module: 'sigs.k8s.io/kwok',
     programs: { kwok: 'sigs.k8s.io/kwok/cmd/kwok' },
+    firstBuild: '2 min',
+  },
+  {
+    name: 'go-ipmi',
+    version: 'v0.9.1',
+    module: 'github.com/bougou/go-ipmi',
+    // Its server package in a few lines of our own, beside the go.mod.
+    programs: { 'go-ipmi-bmc': '.' },
+    firstBuild: '1 min',
+  },
+  {
+    name: 'cluster-autoscaler',
+    // The release tags are not on the module proxy.
+    version: 'v0.0.0-20260730100515-c0e41acd9bec',
+    module: 'k8s.io/autoscaler/cluster-autoscaler',
+    programs: { 'cluster-autoscaler': 'k8s.io/autoscaler/cluster-autoscaler' },
+    tags: 'externalgrpc',
+    firstBuild: '4 min',
+  },
+  {
+    name: 'knative-eventing',
+    version: 'v0.50.0',
+    module: 'knative.dev/eventing',
+    programs: {
+      'knative-apiserver-adapter': 'knative.dev/eventing/cmd/apiserver_receive_adapter',
+      'knative-broker-ingress': 'knative.dev/eventing/cmd/broker/ingress',
+      'knative-broker-filter': 'knative.dev/eventing/cmd/broker/filter',
+      'knative-channel-dispatcher': 'knative.dev/eventing/cmd/in_memory/channel_dispatcher',
+      'knative-mtping': 'knative.dev/eventing/cmd/mtping',
+    },
+    firstBuild: '4 min',
+  },
+  {
+    name: 'knative-serving',
+    version: 'v0.50.0',
+    module: 'knative.dev/serving',
+    programs: { 'knative-queue-proxy': 'knative.dev/serving/cmd/queue' },
     firstBuild: '2 min',
   },
 ];

@@ -1,0 +1,13 @@
+import type { MachineSpec } from '../../core/machine.ts';
+import { PowerError } from '../../ports.ts';
+
+export type Fail = (code: PowerError['code'], message: string, retryAfterMs?: number) => PowerError;
+
+/** Errors are kept and shown: what a device lists in them must not fill the store. */
+const longest = 500;
+
+/** Makes errors that begin with the machine's name. No cause: it might carry what was sent. */
+export const failureOf =
+  ({ name }: Pick<MachineSpec, 'name'>): Fail =>
+  (code, message, retryAfterMs) =>
+    new PowerError(code, `${name}: ${message.slice(0, longest)}`, { retryAfterMs });

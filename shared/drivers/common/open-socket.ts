@@ -1,0 +1,77 @@
+import { once } from 'node:events';
+import { connect as connectTcp, isIP, type Socket } from 'node:net';
+import { connect as connectTls } from 'node:tls';
+import { type DriverDeps, PowerError } from '../../ports.ts';
+import type { Fail } from './failure.ts';
+import { checkFingerprint, type Tls, tlsOptions } from './tls.ts';
+
+export interface Destination {
+  readonly url: URL;
+  readonly tls?: Tls | undefined;
+  /** Where its options stand in the inventory: `redfish`. */
+  readonly section: string;
+  readonly resolve: DriverDeps['resolve'];
+}
+
+/** Of a URL, as DNS and sockets want it. */
+export const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, '');
+
+/**
+ * A connection to exactly the address that was checked; with TLS, to nobody but who is meant. Nothing has been
+ * sent on it yet.
+ */
+export async function openSocket(to: Destination, signal: AbortSignal, fail: Fail): Promise<Socket> {
+  const { url, tls, section } = to;
+  const secure = url.protocol === 'https:';
+  const name = hostOf(url);
+  const options = secure ? await tlsOptions(tls, section, fail) : undefined;
+  const host = await addressOf(to, name, signal, fail);
+  signal.throwIfAborted();
+  const port = Number(url.port) || (secure ? 443 : 80);
+  if (!options) return opened(connectTcp({ host, port }), 'connect', signal);
+  const socket = connectTls({ ...options, host, port, servername: isIP(name) ? '' : name });
+  await opened(socket, 'secureConnect', signal);
+  try {
+    checkFingerprint(socket, tls, section, fail);
+  } catch (error) {
+    socket.destroy();
+    throw error;
+  }
+  return socket;
+}
+
+async function addressOf(
+  { resolve }: Destination,
+  name: string,
+  signal: AbortSignal,
+  fail: Fail,
+): Promise<string> {
+  try {
+    return await unlessAborted(resolve(name), signal);
+  } catch (error) {
+    throw error instanceof PowerError ? fail(error.code, error.message) : error;
+  }
+}
+
+async function opened<Kind extends Socket>(socket: Kind, event: string, signal: AbortSignal): Promise<Kind> {
+  try {
+    await once(socket, event, { signal });
+    return socket;
+  } catch (error) {
+    socket.destroy();
+    throw error;
+  }
+}
+
+/** A name server that does not answer must not hold anybody up. */
+async function unlessAborted<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
+  signal.throwIfAborted();
+  const aborted = Promise.withResolvers<never>();
+  const abort = () => aborted.reject(signal.reason);
+  signal.addEventListener('abort', abort, { once: true });
+  try {
+    return await Promise.race([work, aborted.promise]);
+  } finally {
+    signal.removeEventListener('abort', abort);
+  }
+}

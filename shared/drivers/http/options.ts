@@ -1,0 +1,82 @@
+import { z } from 'zod';
+import { Tls } from '../common/tls.ts';
+import { presetNames } from './presets.ts';
+
+const OnePointer = z.string().regex(/^(\/([^~]|~[01])*)?$/, 'a JSON pointer, such as /relays/0/ison');
+const Pointer = z
+  .union([OnePointer, z.array(OnePointer).min(1)])
+  .describe(
+    'where in the JSON answer: a JSON pointer (empty: all of it), or several, of which the first that is there counts',
+  );
+const Value = z.union([z.string(), z.number(), z.boolean()]);
+
+const call = {
+  method: z.enum(['GET', 'POST', 'PUT', 'PATCH']).optional().describe('POST; GET for status'),
+  path: z
+    .string()
+    .regex(
+      /^\/((\{\{ *\w+ *\}\}|[^\s\\#/])(\{\{ *\w+ *\}\}|[^\s\\#])*)?$/,
+      'a path on its address, beginning with one /',
+    )
+    .describe('path and query; {{name}}, {{macAddress}} … are filled in from the inventory'),
+  headers: z
+    .record(z.string().regex(/^[\w-]+$/), z.string())
+    .optional()
+    .describe('sent along'),
+  body: z.record(z.string(), z.unknown()).optional().describe('sent as JSON'),
+  form: z.record(z.string(), z.string()).optional().describe('sent as a form instead of body'),
+};
+
+const Command = z.strictObject({
+  ...call,
+  expect: z
+    .strictObject({ pointer: Pointer, values: z.array(Value).min(1).describe('what may stand there') })
+    .optional()
+    .describe('what the answer must hold besides a status of 2xx: one of values there'),
+});
+
+const Status = z.strictObject({
+  ...call,
+  pointer: Pointer.default(''),
+  on: z.array(Value).min(1).describe('values that mean on'),
+  off: z.array(Value).min(1).describe('values that mean off; any other is unknown'),
+});
+
+/** The calls of a device, by what they are for. */
+export const Calls = z.strictObject({
+  on: Command.optional().describe('powers it on; a call that sets, never one that toggles'),
+  softOff: Command.optional().describe('asks the machine to shut down'),
+  off: Command.optional().describe('cuts the power'),
+  status: Status.optional().describe('tells whether it is on; when there is none, its node does'),
+});
+
+export const HttpOptions = z.strictObject({
+  preset: z.enum(presetNames).optional().describe('the calls of a known device; those given here come first'),
+  url: z
+    .url({ protocol: /^https?$/, error: 'an http or https URL, such as http://plug-3.lan' })
+    .optional()
+    .describe('where it answers; when not set, mgmtAddress'),
+  credentials: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('its credentials, with token or username and password; when not set, bmcCredentials'),
+  auth: z
+    .enum(['basic', 'digest', 'bearer'])
+    .optional()
+    .describe(
+      "how they are shown; when not set, the preset's way, else bearer for a token and basic for a password",
+    ),
+  channel: z.int().nonnegative().optional().describe('{{channel}}: which relay; when not set, the first'),
+  entity: z
+    .string()
+    .regex(/^[a-z_]+\.[a-z0-9_]+$/, 'an entity id, such as switch.plug_3')
+    .optional()
+    .describe('{{entity}}: of Home Assistant'),
+  tls: Tls.optional(),
+  ...Calls.shape,
+});
+
+export type HttpOptions = z.output<typeof HttpOptions>;
+export type Calls = z.output<typeof Calls>;
+export type Call = NonNullable<Calls['on']> | NonNullable<Calls['status']>;

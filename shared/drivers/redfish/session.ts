@@ -1,0 +1,66 @@
+import { PowerError } from '../../ports.ts';
+import { basicAuth, type HttpPeer } from '../common/http.ts';
+import { type Client, createClient } from './client.ts';
+import type { Options } from './options.ts';
+import { Root } from './schema.ts';
+
+/** Long enough for a BMC to forget us in, short enough that nobody waits for it. */
+const logoutMs = 5000;
+
+export interface Login {
+  /** The name under which they are kept. */
+  readonly name: string;
+  readonly username: string;
+  readonly password: string;
+}
+
+/** Does the work as who the login says, leaving nothing behind in the BMC. */
+export async function withClient<Value>(
+  peer: HttpPeer,
+  auth: Options['auth'],
+  login: Login | undefined,
+  signal: AbortSignal,
+  work: (client: Client) => Promise<Value>,
+): Promise<Value> {
+  if (!login) return work(createClient(peer, { headers: {} }, signal));
+  const credentials = login.name;
+  if (auth === 'basic')
+    return work(createClient(peer, { headers: { authorization: basicAuth(login) }, credentials }, signal));
+  const { token, location } = await logIn(peer, login, signal);
+  const identity = { headers: { 'x-auth-token': token }, credentials, session: true };
+  try {
+    return await work(createClient(peer, identity, signal));
+  } finally {
+    // Also after the signal: a BMC has few sessions, and a leaked one is kept for half an hour.
+    await logOut(createClient(peer, identity, AbortSignal.timeout(logoutMs)), location);
+  }
+}
+
+async function logIn(
+  peer: HttpPeer,
+  { name, username, password }: Login,
+  signal: AbortSignal,
+): Promise<{ readonly token: string; readonly location: string }> {
+  const nobody = createClient(peer, { headers: {}, credentials: name }, signal);
+  const root = await nobody.get(Root, '/redfish/v1/', 'service root');
+  const sessions = root.Links?.Sessions?.['@odata.id'] ?? '/redfish/v1/SessionService/Sessions';
+  const answer = nobody.accepted(
+    await nobody.send('POST', sessions, { UserName: username, Password: password }),
+  );
+  const { 'x-auth-token': token, location } = answer.headers;
+  if (typeof token !== 'string' || typeof location !== 'string')
+    throw peer.fail(
+      'refused',
+      `${peer.who} began a session without telling which. Set redfish.auth to basic`,
+    );
+  return { token, location };
+}
+
+/** What was asked for is done or has failed already: a failed farewell changes neither. */
+async function logOut(client: Client, location: string): Promise<void> {
+  try {
+    await client.send('DELETE', location);
+  } catch (error) {
+    if (!(error instanceof PowerError)) throw error;
+  }
+}
