@@ -1,12 +1,24 @@
+import { benchCluster } from './cluster.ts';
+import { benchColdstart } from './coldstart.ts';
+import { benchDecide } from './decide.ts';
+import { benchExternalgrpc } from './externalgrpc.ts';
+import { benchPacking } from './packing.ts';
 import { benchReaction } from './reaction.ts';
 import { benchStore } from './store.ts';
+import { benchSweep } from './sweep.ts';
 import { printTable, type Table } from './table.ts';
 import { benchTakeover } from './takeover.ts';
 
 /** To add a benchmark: a file and a row here. */
 const benchmarks: Readonly<Record<string, () => Promise<Table>>> = {
+  cluster: benchCluster,
+  coldstart: benchColdstart,
+  decide: benchDecide,
+  externalgrpc: benchExternalgrpc,
+  packing: benchPacking,
   reaction: benchReaction,
   store: benchStore,
+  sweep: benchSweep,
   takeover: benchTakeover,
 };
 

@@ -6,7 +6,13 @@ export function answerOf(decision: string, record: DecisionRecord): object {
   const withVerdict = (verdict: string) =>
     record.candidates
       .filter((candidate) => candidate.verdict === verdict)
-      .map(({ machine, why, watts }) => ({ machine, why, ...(watts !== undefined && { watts }) }));
+      .map(({ machine, why, watts, alike }) => ({
+        machine,
+        why,
+        ...(watts !== undefined && { watts }),
+        ...(alike && { alike }),
+      }));
+  const calledOff = withVerdict('cancel-drain');
   return {
     decision,
     at: new Date(record.at).toISOString(),
@@ -18,8 +24,12 @@ export function answerOf(decision: string, record: DecisionRecord): object {
     })),
     powerOn: withVerdict('power-on'),
     powerOff: withVerdict('drain'),
+    ...(calledOff.length > 0 && { drainCalledOff: calledOff }),
     kept: withVerdict('kept'),
     rejected: withVerdict('rejected'),
     unmet: record.unmet,
+    limits: record.limits,
+    ...(record.wants.length > 0 && { wants: record.wants }),
+    ...(record.notes.length > 0 && { notes: record.notes }),
   };
 }

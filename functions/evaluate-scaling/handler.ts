@@ -1,14 +1,19 @@
 import { z } from 'zod';
 import { happen, remember } from '../../shared/adapters/changes.ts';
 import { recordDecision } from '../../shared/adapters/decisions.ts';
+import { countEnergy } from '../../shared/adapters/energy.ts';
 import type { MachineRecord } from '../../shared/adapters/inventory.ts';
+import { createUnmetReporter } from '../../shared/adapters/kube-unmet.ts';
 import { decide } from '../../shared/core/decide.ts';
-import type { Decision, Intent } from '../../shared/core/decision.ts';
+import type { Decision, DecisionRecord, Intent } from '../../shared/core/decision.ts';
+import type { MachineEvent } from '../../shared/core/lifecycle.ts';
+import { newStatus } from '../../shared/core/machine.ts';
 import { done, type Outcome, retryLater } from '../../shared/core/outcome.ts';
 import type { Settings } from '../../shared/core/settings.ts';
 import type { Lease } from '../../shared/ports.ts';
 import type { Handler } from '../../shared/runtime/function.ts';
 import { newId } from '../../shared/runtime/ids.ts';
+import { type MachineInput, MachineSpec } from '../../shared/schema/machine.ts';
 import { type Deps, underLease } from '../deps.ts';
 import { events, machineEvent } from '../events.ts';
 import { answerOf } from './answer.ts';
@@ -45,13 +50,19 @@ const patienceMs = 2_000;
 
 /** Builds a snapshot, lets the core decide, writes the intents and a record of the decision. */
 export function evaluateScaling(deps: Deps): Handler<z.output<typeof EvaluateInput>> {
-  const told = { summary: '' };
+  const told: Told = { summary: '', unmet: [] };
+  const reportUnmet = createUnmetReporter(deps.cluster, deps.clock);
   const evaluate = coalesce(
     () => deps.clock.sleep(gatherMs),
-    async () =>
-      (await underLease(deps, 'evaluate', leaseTtlMs, { ms: patienceMs }, (lease) =>
+    async () => {
+      const outcome = await underLease(deps, 'evaluate', leaseTtlMs, { ms: patienceMs }, (lease) =>
         decideAndWrite(deps, lease, told),
-      )) ?? retryLater(1_000, 'another instance is deciding just now'),
+      );
+      if (!outcome) return retryLater(1_000, 'another instance is deciding just now');
+      // Not under the lease: nobody has to wait for it.
+      await reportUnmet(told);
+      return outcome;
+    },
   );
   return async ({ dryRun }) => {
     if (!dryRun) return evaluate();
@@ -69,14 +80,21 @@ async function look(
     deps.inventory.settings(),
     deps.cluster.view(),
   ]);
+  const { ownNode, clock } = deps;
   return {
-    decision: decide({ machines: records, pools, settings, cluster }, deps.clock.now()),
+    decision: decide({ machines: records, pools, settings, cluster, ownNode }, clock.now()),
     records,
     settings,
   };
 }
 
-async function decideAndWrite(deps: Deps, lease: Lease, told: { summary: string }): Promise<Outcome> {
+/** What the last evaluation found, for those who are told about it. */
+interface Told {
+  summary: string;
+  unmet: DecisionRecord['unmet'];
+}
+
+async function decideAndWrite(deps: Deps, lease: Lease, told: Told): Promise<Outcome> {
   for (let tries = 1; ; tries += 1) {
     const { decision, records, settings } = await look(deps);
     const id = newId('d', deps.clock.now());
@@ -84,12 +102,13 @@ async function decideAndWrite(deps: Deps, lease: Lease, told: { summary: string 
     if (!settings.dryRun || decision.record.summary !== told.summary)
       tellStory(deps.log, id, decision.record, settings.dryRun);
     told.summary = decision.record.summary;
+    told.unmet = decision.record.unmet;
     deps.failpoint('evaluate-before-intent');
     const byName = new Map(records.map((record) => [record.spec.name, record]));
     let conflicts = 0;
     if (!settings.dryRun)
       for (const intent of decision.intents) {
-        const record = byName.get(intent.machine);
+        const record = intent.make ? newRecord(intent.make, deps.clock.now()) : byName.get(intent.machine);
         if (record && !(await writeIntent(deps, intent, record, id, settings, lease))) conflicts += 1;
       }
     for (const { machine, idleSince } of decision.idle) {
@@ -98,6 +117,7 @@ async function decideAndWrite(deps: Deps, lease: Lease, told: { summary: string 
     }
     const acted = !settings.dryRun && decision.intents.length > conflicts;
     await recordDecision(deps.inventory.store, id, decision.record, acted, lease);
+    await countEnergy(deps.inventory.store, records, lease, deps.clock.now());
     if (conflicts === 0 || tries === mostTries) return done(answerOf(id, decision.record));
   }
 }
@@ -111,37 +131,74 @@ async function writeIntent(
   settings: Settings,
   lease: Lease,
 ): Promise<boolean> {
+  const { goal, wakes, event } = intentKinds[intent.kind];
   const now = deps.clock.now();
-  const goal = intent.kind === 'power-on' ? 'on' : 'off';
   const operation = newId('op', now);
+  const { machine, why } = intent;
   const result = await happen(deps.inventory, record, {
-    event: { type: intent.kind === 'power-on' ? 'power-on-requested' : 'drain-requested', operation },
+    event: event(operation, why),
     by: 'evaluate-scaling',
-    why: intent.why,
-    begins: {
-      id: operation,
-      machine: intent.machine,
-      goal,
-      why: intent.why,
-      decision,
-      spec: record.input,
-      createdAt: now,
-      commands: [],
-    },
+    why,
+    ...(goal && {
+      begins: {
+        id: operation,
+        machine,
+        goal,
+        why,
+        decision,
+        spec: record.input,
+        createdAt: now,
+        commands: [],
+      },
+    }),
+    ...(intent.make && { creates: record.input }),
     lease,
     settings,
     now,
   });
-  deps.failpoint(`evaluate-after-intent-${goal}`);
+  if (goal) deps.failpoint(`evaluate-after-intent-${goal}`);
   if (result.kind !== 'changed') {
-    deps.log.info(
-      { machine: intent.machine, operation, result },
-      'the machine changed since it was looked at',
-    );
+    deps.log.info({ machine, operation, result }, 'the machine changed since it was looked at');
     return false;
   }
-  await deps.sink.emit(
-    machineEvent(goal === 'on' ? events.powerRequested : events.drainRequested, intent.machine),
-  );
+  await deps.sink.emit(machineEvent(wakes, machine));
   return true;
+}
+
+/** What each kind of intent begins, and whom it wakes. A drain that is called off ends its operation. */
+const intentKinds: Readonly<Record<Intent['kind'], IntentKind>> = {
+  'power-on': {
+    goal: 'on',
+    wakes: events.powerRequested,
+    event: (operation) => ({ type: 'power-on-requested', operation }),
+  },
+  drain: {
+    goal: 'off',
+    wakes: events.drainRequested,
+    event: (operation) => ({ type: 'drain-requested', operation }),
+  },
+  'cancel-drain': {
+    wakes: events.drainAborted,
+    event: (_operation, why) => ({ type: 'drain-aborted', why, needed: true }),
+  },
+};
+
+interface IntentKind {
+  readonly goal?: 'on' | 'off';
+  readonly wakes: string;
+  readonly event: (operation: string, why: string) => MachineEvent;
+}
+
+/** A machine that does not exist yet: it is made when it is powered on. */
+function newRecord(made: NonNullable<Intent['make']>, now: number): MachineRecord {
+  const input = made as MachineInput;
+  return {
+    input,
+    spec: MachineSpec.parse(input),
+    status: { ...newStatus(now), powerState: 'off' },
+    since: now,
+    metrics: {},
+    history: [],
+    revisions: { spec: 0, status: 0, metrics: 0, events: 0 },
+  };
 }

@@ -1,4 +1,4 @@
-import type { DecisionRecord } from '../../shared/core/decision.ts';
+import type { DecisionRecord, Intent } from '../../shared/core/decision.ts';
 import { describeAmount } from '../../shared/core/resources.ts';
 import { plural } from '../../shared/core/text.ts';
 import type { Log } from '../../shared/runtime/log.ts';
@@ -25,7 +25,7 @@ export function tellStory(log: Log, decision: string, record: DecisionRecord, dr
     );
   const rejected = record.candidates.filter(({ verdict }) => verdict === 'rejected');
   for (const { kind, machine, why } of record.intents) {
-    const verb = `${dryRun ? 'would ' : ''}${kind === 'power-on' ? 'power on' : 'drain and power off'}`;
+    const verb = `${dryRun ? 'would ' : ''}${verbs[kind]}`;
     const others =
       kind === 'power-on'
         ? rejected.slice(0, 3).map((other) => `; ${other.machine} rejected (${other.why})`)
@@ -41,11 +41,17 @@ export function tellStory(log: Log, decision: string, record: DecisionRecord, dr
         step: 'decide',
         decision,
         unmet: record.unmet.slice(0, 10),
-        story: `no machine for ${record.unmet.length} of them`,
+        story: `no machine for ${record.unmet.reduce((sum, { pods }) => sum + pods, 0)} of them`,
       },
       'demand is unmet',
     );
 }
+
+const verbs: Readonly<Record<Intent['kind'], string>> = {
+  'power-on': 'power on',
+  drain: 'drain and power off',
+  'cancel-drain': 'call off its drain',
+};
 
 const describe = (requests: Readonly<Record<string, number>>): string =>
   Object.entries(requests)

@@ -1,72 +1,85 @@
-import type { Candidate, Decision, Intent } from './decision.ts';
-import { lifecycle } from './lifecycle.ts';
+import { leftToOthers } from './candidates.ts';
+import type { Decision, DecisionRecord, Intent } from './decision.ts';
+import { digestOf } from './digest.ts';
+import { bounded, everyMachine } from './record.ts';
 import { scaleDown } from './scale-down.ts';
-import { scaleUp } from './scale-up.ts';
-import { podName, type Snapshot } from './snapshot.ts';
-import { byText, plural } from './text.ts';
+import { type Assignment, scaleUp } from './scale-up.ts';
+import { survey } from './situation.ts';
+import type { Snapshot } from './snapshot.ts';
+import { plural } from './text.ts';
+import { minimumsOf, relieve, useOf } from './wants.ts';
+import { createWorld } from './world/world.ts';
+
+/** A decision, and where it counts on waiting pods to go. */
+export interface Considered extends Decision {
+  readonly assignments: () => Assignment[];
+}
 
 /** What to do, given all that is known. Pure: the same snapshot at the same time gives the same decision. */
-export function decide(given: Snapshot, now: number): Decision {
-  const snapshot = inOrder(given);
-  const up = scaleUp(snapshot, now);
-  const down = scaleDown(snapshot, now);
+export function decide(snapshot: Snapshot, now: number): Considered {
+  const situation = survey(snapshot, now);
+  const world = createWorld(snapshot);
+  const minimums = minimumsOf(situation);
+  const relief = relieve(situation, (machine) => useOf(situation, [machine]));
+  const up = scaleUp(situation, world, minimums, relief);
+  const down = scaleDown(situation, world, minimums, relief, up);
   const intents = [...up.intents, ...down.intents];
-  const waiting = up.demand.reduce((sum, group) => sum + group.pods, 0);
+  const replaced = new Set(
+    down.candidates.filter(({ verdict }) => verdict === 'power-on').map(({ machine }) => machine),
+  );
+  const candidates = everyMachine(situation.machines, [
+    ...up.candidates.filter(({ machine }) => !replaced.has(machine)),
+    ...down.candidates,
+  ]);
+  const record: DecisionRecord = {
+    at: now,
+    digest: digestOf(snapshot, now),
+    summary: '',
+    demand: up.demand,
+    wants: up.wants,
+    candidates: bounded(candidates),
+    limits: [...new Set([...up.limits, ...down.limits])],
+    unmet: up.unmet,
+    notes: notesOf(snapshot),
+    intents,
+  };
   return {
     intents,
     idle: down.idle,
-    record: {
-      at: now,
-      summary: summarize(intents, waiting, up.unmet.length),
-      demand: up.demand,
-      candidates: everyMachine(snapshot, [...up.candidates, ...down.candidates]),
-      unmet: up.unmet,
-      intents,
-    },
+    candidates,
+    assignments: up.assignments,
+    record: { ...record, summary: summarize(record) },
   };
 }
 
-/** Sorted once: who is listed first is no reason to be chosen. */
-function inOrder({ machines, pools, settings, cluster }: Snapshot): Snapshot {
-  return {
-    machines: machines.toSorted((a, b) => byText(a.spec.name, b.spec.name)),
-    pools: pools.toSorted((a, b) => byText(a.name, b.name)),
-    settings,
-    cluster: {
-      pods: cluster.pods.toSorted((a, b) => byText(podName(a), podName(b))),
-      nodes: cluster.nodes.toSorted((a, b) => byText(a.name, b.name)),
-    },
+function notesOf({ pools, cluster }: Snapshot): string[] {
+  const others = pools.filter(({ managedBy }) => managedBy !== 'bamel').map(({ name }) => leftToOthers(name));
+  return [...others.sort(), ...(cluster.unread ?? [])];
+}
+
+/** A summary is for reading at a glance: beyond so many, machines are counted. */
+const mostNamed = 10;
+
+function summarize({ intents, demand, unmet }: DecisionRecord): string {
+  const named = (kind: Intent['kind']): string => {
+    const names = intents.filter((intent) => intent.kind === kind).map((intent) => intent.machine);
+    return names.length <= mostNamed ? names.join(', ') : `${names.length} machines`;
   };
-}
-
-/** What is neither off nor serving is between two states: it is named with what it waits for. */
-function everyMachine({ machines }: Snapshot, candidates: readonly Candidate[]): Candidate[] {
-  const named = new Set(candidates.map((candidate) => candidate.machine));
-  const others = machines
-    .filter(({ spec }) => !named.has(spec.name))
-    .map(({ spec, status }): Candidate => {
-      const { means, waitsFor } = lifecycle[status.state];
-      return { machine: spec.name, verdict: 'kept', why: `${means}; waits for ${waitsFor}` };
-    });
-  return [...candidates, ...others].sort((a, b) => byText(a.machine, b.machine));
-}
-
-function summarize(intents: readonly Intent[], waiting: number, unmet: number): string {
-  const named = (kind: Intent['kind']): string =>
-    intents
-      .filter((intent) => intent.kind === kind)
-      .map((intent) => intent.machine)
-      .join(', ');
+  const sum = (counts: readonly number[]): number => counts.reduce((total, each) => total + each, 0);
+  const waiting = sum(demand.map(({ pods }) => pods));
+  const left = sum(unmet.map(({ pods }) => pods));
   const on = named('power-on');
   const off = named('drain');
+  const back = named('cancel-drain');
   const parts = [
     on
       ? `power on ${on}${waiting > 0 ? ` for ${waiting} ${plural(waiting, 'pod')}` : ''}`
-      : waiting > unmet
-        ? `room for ${waiting - unmet} waiting ${plural(waiting - unmet, 'pod')} is on its way`
+      : waiting > left && !back
+        ? `room for ${waiting - left} waiting ${plural(waiting - left, 'pod')} is on its way`
         : 'nothing to power on',
+    ...(back ? [`call off the drain of ${back}`] : []),
     off ? `drain and power off ${off}` : 'nothing to power off',
   ];
-  if (unmet > 0) parts.push(`no machine for ${unmet} ${plural(unmet, 'pod')}`);
+  if (left > 0) parts.push(`no machine for ${left} ${plural(left, 'pod')}`);
   return parts.join('; ');
 }

@@ -1,42 +1,66 @@
 /** What is to be done, written to the store before anything is. */
 export interface Intent {
-  readonly kind: 'power-on' | 'drain';
+  readonly kind: 'power-on' | 'drain' | 'cancel-drain';
   readonly machine: string;
   readonly why: string;
+  /** A machine made on demand: its description as people would write it, to be created with the intent. */
+  readonly make?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** Every machine that was looked at, and what became of it. */
+/** A machine that was looked at, and what became of it. */
 export interface Candidate {
   readonly machine: string;
-  readonly verdict: 'power-on' | 'drain' | 'rejected' | 'kept';
+  readonly verdict: Intent['kind'] | 'rejected' | 'kept';
   readonly why: string;
   readonly watts?: number | undefined;
+  /** What each policy said of it: less is better. */
+  readonly score?: Readonly<Record<string, number>> | undefined;
+  /** In large records: so many others fared the same, some of them by name. */
+  readonly alike?: { readonly count: number; readonly examples: readonly string[] } | undefined;
 }
 
+/** Pods that every machine judges alike. */
 export interface DemandGroup {
   readonly pods: number;
   readonly requests: Readonly<Record<string, number>>;
   readonly example: string;
+  /** How many of them have room on nodes that run or are on their way, and how many on what is powered on now. */
+  readonly room: number;
+  readonly served: number;
+  /** What decides where they run and is not judged here. */
+  readonly unmodelled?: readonly string[] | undefined;
 }
 
 export interface Unmet {
+  /** One of them. */
   readonly pod: string;
+  readonly pods: number;
   readonly why: string;
 }
 
 /** What an evaluation saw, chose and rejected, and why. */
 export interface DecisionRecord {
   readonly at: number;
+  /** Of all that was known: equal digests, equal decisions. */
+  readonly digest: string;
   readonly summary: string;
   readonly demand: readonly DemandGroup[];
+  /** What asked for machines beside pods: minimums, schedules, triggers, pressure, headroom. */
+  readonly wants: readonly string[];
   readonly candidates: readonly Candidate[];
+  /** Limits that kept something from being done. */
+  readonly limits: readonly string[];
   readonly unmet: readonly Unmet[];
+  /** What was left out of account, or left to others. */
+  readonly notes: readonly string[];
   readonly intents: readonly Intent[];
 }
 
 export interface Decision {
   readonly intents: readonly Intent[];
   readonly record: DecisionRecord;
+  /** Every machine by itself; the record tells those alike together. */
+  readonly candidates: readonly Candidate[];
   /** Since when each serving machine has been idle, where that changed: remembered between evaluations. */
   readonly idle: readonly { readonly machine: string; readonly idleSince: number | undefined }[];
 }

@@ -16,9 +16,14 @@ export type MachineEvent =
   | { readonly type: 'joined'; readonly node: string }
   | { readonly type: 'drain-requested'; readonly operation: string }
   | { readonly type: 'drained' }
-  | { readonly type: 'drain-aborted'; readonly why: string }
+  /** `needed`: demand came back, which is no failure of the drain. */
+  | { readonly type: 'drain-aborted'; readonly why: string; readonly needed?: boolean }
   | { readonly type: 'power-off-requested'; readonly operation: string }
+  /** A person wants it off at once, whatever runs on it. */
+  | { readonly type: 'cut-requested'; readonly operation: string }
   | { readonly type: 'powered-off' }
+  /** Its node has been NotReady, or gone, for longer than anybody hopes. */
+  | { readonly type: 'lost'; readonly message: string }
   | { readonly type: 'failed'; readonly code: ErrorCode; readonly message: string }
   | { readonly type: 'found-on' }
   | { readonly type: 'found-off' }
@@ -55,7 +60,18 @@ const free: Guard = ({ spec, status }, now) => {
     return `it is quarantined: ${status.lastError?.message ?? 'its last drain was called off'}`;
   return undefined;
 };
+const mayStart: Guard = (machine, now) =>
+  machine.spec.powerState === 'off' ? 'it stays off: somebody set its powerState' : free(machine, now);
+const mayLeave: Guard = (machine, now) => {
+  if (machine.spec.powerState === 'on') return 'it stays on: somebody set its powerState';
+  if (machine.status.cannotPowerOff) return 'its driver knows no way to power it off';
+  return free(machine, now);
+};
+const madeOnDemand: Guard = (machine, now) =>
+  machine.spec.made ? free(machine, now) : 'it was not made on demand: off is where it belongs';
 const unoccupied: Guard = ({ status }) => status.operation && `operation ${status.operation} is under way`;
+const notInMaintenance: Guard = (machine, now) =>
+  machine.spec.maintenance ? 'it is in maintenance' : unoccupied(machine, now);
 const powerIsOn: Guard = ({ status }) =>
   status.powerState === 'on' ? undefined : `power is ${status.powerState}, not on`;
 const powerIsOff: Guard = ({ status }) =>
@@ -63,6 +79,13 @@ const powerIsOff: Guard = ({ status }) =>
 const dark: Guard = (machine, now) =>
   machine.status.nodeReady ? 'its node is Ready, whatever the BMC says' : powerIsOff(machine, now);
 const nodeIsReady: Guard = ({ status }) => (status.nodeReady ? undefined : 'its node is not Ready');
+const nodeIsNotReady: Guard = (machine, now) =>
+  machine.status.nodeReady ? 'its node is Ready' : unoccupied(machine, now);
+/** Its kubelet is silent though the machine has power: nothing but the power button reaches it. */
+const hung: Guard = (machine, now) => {
+  if (!machine.status.kubernetesNode) return 'it has no node';
+  return nodeIsNotReady(machine, now) ?? powerIsOn(machine, now) ?? mayLeave(machine, now);
+};
 const drained: Guard = ({ status }) =>
   status.drain?.podsLeft === 0 ? undefined : `${status.drain?.podsLeft ?? 'unknown'} pods are left on it`;
 /** The boot it is in, or last was in, began with an operation of ours. */
@@ -84,8 +107,10 @@ const table = {
     waitsFor: 'demand',
     capacity: 'none',
     on: {
-      'power-on-requested': { to: 'powering-on', guard: free },
+      'power-on-requested': { to: 'powering-on', guard: mayStart },
+      'power-off-requested': { to: 'powering-off', guard: madeOnDemand },
       'found-on': { to: 'joining', guard: powerIsOn },
+      failed: { to: 'error', guard: unoccupied },
       'maintenance-began': { to: 'maintenance' },
     },
   },
@@ -95,8 +120,8 @@ const table = {
     capacity: 'coming',
     step: 'power-action',
     deadline: {
-      text: 'powerOnTimeout',
-      ms: (_machine, _pool, timings) => timings.powerOnTimeoutMs,
+      text: 'powerOnTimeout; provisionTimeout where only its node tells whether it is on',
+      ms: ({ status }, pool, timings) => (status.blind ? pool.provisionTimeoutMs : timings.powerOnTimeoutMs),
       event: ({ status }, after) => ({
         type: 'failed',
         code: 'power-on-failed',
@@ -130,6 +155,7 @@ const table = {
     on: {
       joined: { to: 'ready', guard: nodeIsReady, ends: 'done' },
       'found-off': { to: 'error', guard: dark, ends: 'failed' },
+      'cut-requested': { to: 'powering-off', guard: notInMaintenance },
       failed: { to: 'error', ends: 'failed' },
       'maintenance-began': { to: 'maintenance', guard: unoccupied },
     },
@@ -139,7 +165,10 @@ const table = {
     waitsFor: 'nobody needing it any more',
     capacity: 'serving',
     on: {
-      'drain-requested': { to: 'draining', guard: free },
+      'drain-requested': { to: 'draining', guard: mayLeave },
+      'cut-requested': { to: 'powering-off', guard: notInMaintenance },
+      lost: { to: 'error', guard: nodeIsNotReady },
+      'power-off-requested': { to: 'powering-off', guard: hung },
       'found-off': { to: 'off', guard: dark },
       'maintenance-began': { to: 'maintenance', guard: unoccupied },
     },
@@ -154,7 +183,7 @@ const table = {
       ms: (_machine, pool) => pool.scaleDown.drainTimeoutMs,
       event: ({ status }, after) => ({
         type: 'drain-aborted',
-        why: `${status.drain?.podsLeft ?? 'some'} pods are left after ${after}`,
+        why: `${status.drain?.podsLeft ?? 'some'} pods are left after ${after}${status.drain?.waitingFor ? `; it waits for ${status.drain.waitingFor}` : ''}`,
       }),
     },
     on: {
@@ -194,6 +223,7 @@ const table = {
       'found-off': { to: 'off', guard: dark },
       'found-on': { to: 'joining', guard: powerIsOn },
       'power-off-requested': { to: 'powering-off', guard: nothingToLose },
+      'cut-requested': { to: 'powering-off', guard: notInMaintenance },
       'maintenance-began': { to: 'maintenance' },
     },
   },

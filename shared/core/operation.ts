@@ -13,7 +13,14 @@ export interface Operation {
   readonly createdAt: number;
   /** Every command, written down before it is sent: after a crash it may or may not have reached the BMC. */
   readonly commands: readonly { readonly verb: PowerVerb; readonly at: number }[];
+  /** How far its boot has come, and who said so; the last few. */
+  readonly progress?: readonly Progress[] | undefined;
   readonly end?: OperationEnd | undefined;
   readonly endedAt?: number | undefined;
   readonly error?: string | undefined;
+}
+
+interface Progress {
+  readonly at: number;
+  readonly what: string;
 }

@@ -1,146 +1,241 @@
+import { blocked, keepsNobody } from './blockers.ts';
+import { breakEvenMs } from './boot-energy.ts';
+import { leftToOthers } from './candidates.ts';
+import { shortOfHeadroom } from './choose/headroom.ts';
 import type { Node, Pod } from './cluster.ts';
 import type { Candidate, Decision, Intent } from './decision.ts';
-import type { Place } from './fit.ts';
+import { type Budgets, createBudgets } from './disruption-budgets.ts';
 import { capacityOf } from './lifecycle.ts';
+import { createDepartures, type Departures } from './limits/departures.ts';
 import type { Machine } from './machine.ts';
-import { place } from './pack.ts';
-import { add } from './resources.ts';
+import { createMover, type Mover } from './move.ts';
+import { protection } from './protect.ts';
+import { createReplacer } from './replace.ts';
+import type { ScaleUp } from './scale-up.ts';
 import type { PoolSpec } from './settings.ts';
-import { busyPods, count, nodeOf, openNodes, podName, type Snapshot, waitingPods } from './snapshot.ts';
+import { nodeOfMachine, podsOf, type Situation } from './situation.ts';
+import { podName } from './snapshot.ts';
 import { byText, plural, seconds } from './text.ts';
 import { transition } from './transition.ts';
+import { type Relief, triggerGates, useOf } from './wants.ts';
+import type { Minimum } from './windows.ts';
+import { mark, type Place, rollback, type World } from './world/world.ts';
 
 export interface ScaleDown {
   readonly intents: readonly Intent[];
   readonly candidates: readonly Candidate[];
+  readonly limits: readonly string[];
   readonly idle: Decision['idle'];
 }
 
-/** Machines that nobody has needed for long enough → drain. */
-export function scaleDown(snapshot: Snapshot, now: number): ScaleDown {
+/** A machine that serves, and what would have to move if it did not. */
+interface Server {
+  readonly machine: Machine;
+  readonly pool: PoolSpec;
+  readonly node: Node;
+  readonly place: Place;
+  readonly pods: readonly Pod[];
+  readonly use: number;
+}
+
+interface Round {
+  readonly situation: Situation;
+  readonly world: World;
+  readonly departures: Departures;
+  readonly budgets: Budgets;
+  readonly mover: Mover;
+  readonly relief: Relief;
+  /** Places that pods are counted on to come to. */
+  readonly promised: Set<Place>;
+}
+
+/** Machines that nobody has needed for long enough → drain. Every pod of theirs has a place elsewhere. */
+export function scaleDown(
+  situation: Situation,
+  world: World,
+  minimums: ReadonlyMap<string, Minimum>,
+  relief: Relief,
+  up: ScaleUp,
+): ScaleDown {
   const intents: Intent[] = [];
   const candidates: Candidate[] = [];
+  const limits = new Set<string>();
   const idle: { machine: string; idleSince: number | undefined }[] = [];
-  const spare = new Map(snapshot.pools.map((pool) => [pool.name, spareMachines(pool, snapshot)]));
-  // What is left of every node as the round goes on, and which nodes were promised pods.
-  let open = openNodes(snapshot);
-  const promised = new Set<string>();
-  // Pods that wait though there is room only wait for the scheduler: the room is not taken from them.
-  for (const pod of waitingPods(snapshot.cluster)) {
-    const to = place(pod, open);
-    if (to) promised.add(to);
+  const kept = (machine: Machine, why: string): void => {
+    candidates.push({ machine: machine.spec.name, verdict: 'kept', why });
+  };
+  const remember = ({ spec, metrics }: Machine, idleSince: number | undefined): void => {
+    if (idleSince !== metrics.idleSince) idle.push({ machine: spec.name, idleSince });
+  };
+
+  const servers: Server[] = [];
+  for (const machine of situation.machines) {
+    if (capacityOf(machine) !== 'serving') continue;
+    const server = toServer(situation, world, machine);
+    if (typeof server !== 'string') servers.push(server);
+    else {
+      // Whatever it was idle for does not count: what runs on it now is not known.
+      remember(machine, undefined);
+      kept(machine, server);
+    }
   }
-  let readyNodes = snapshot.cluster.nodes.filter((node) => node.ready).length;
-
-  const serving = snapshot.machines
-    .filter((machine) => capacityOf(machine) === 'serving')
-    .map((machine) => ({ machine, use: utilization(machine, snapshot) }))
-    .sort((a, b) => a.use - b.use || byText(a.machine.spec.name, b.machine.spec.name));
-  for (const { machine } of serving) {
-    const { name, pool: poolName } = machine.spec;
-    const pool = snapshot.pools.find((candidate) => candidate.name === poolName);
-    const node = nodeOf(machine, snapshot.cluster);
-    const moved = node && !promised.has(node.name) ? moveAway(node, open, snapshot) : undefined;
-    const unneeded = moved !== undefined && typeof moved !== 'string';
-    const idleSince = unneeded ? idleAlready(machine, now) : undefined;
-    if (idleSince !== machine.metrics.idleSince) idle.push({ machine: name, idleSince });
-
-    const why =
-      notToTouch(machine, node, pool, snapshot, now) ??
-      (typeof moved === 'string' ? moved : undefined) ??
-      (unneeded ? undefined : 'pods are to come here') ??
-      tooSoon(idleSince, pool, now) ??
-      ((spare.get(poolName) ?? 0) <= 0
-        ? `pool ${poolName} keeps at least ${pool?.limits.minNodes} on`
-        : undefined) ??
-      (readyNodes <= 1 ? 'it is the last Ready node' : undefined);
-    if (why || !unneeded) {
-      candidates.push({ machine: name, verdict: 'kept', why: why ?? '' });
+  servers.sort(leastDisruptionFirst);
+  const round: Round = {
+    situation,
+    world,
+    departures: createDepartures(situation, minimums, triggerGates(situation)),
+    budgets: createBudgets(situation.cluster.budgets),
+    mover: createMover(world, targetsOf(world, servers)),
+    relief,
+    promised: new Set(up.promised.flatMap((name) => world.byNode.get(name) ?? [])),
+  };
+  const replacer = createReplacer(situation, world, up);
+  for (const server of servers) {
+    const { machine, pods } = server;
+    const idleSince = idleAlready(machine, situation.now);
+    const needed = whyNeeded(round, server);
+    if (needed !== undefined) {
+      remember(machine, undefined);
+      kept(machine, needed);
       continue;
     }
-    const text = `nothing has needed it for ${seconds(now - (idleSince ?? now))}${moved.pods > 0 ? `: its ${moved.pods} ${plural(moved.pods, 'pod')} fit elsewhere` : ''}`;
-    intents.push({ kind: 'drain', machine: name, why: text });
-    candidates.push({ machine: name, verdict: 'drain', why: text, watts: machine.spec.watts?.idle });
-    open = moved.open;
-    for (const to of moved.to) promised.add(to);
-    spare.set(poolName, (spare.get(poolName) ?? 0) - 1);
-    readyNodes -= 1;
+    const due = tooSoon(round, server, idleSince);
+    const limit = due ?? round.departures.halted(server.pool) ?? whyLimited(round, server);
+    const stuck = moveAway(round, server, limit === undefined);
+    if (stuck !== undefined) {
+      const instead = replacer.replace(server, due);
+      if (instead?.intent) {
+        intents.push(instead.intent.intent);
+        candidates.push(instead.intent.candidate);
+      }
+      remember(machine, instead && idleSince);
+      kept(machine, instead?.why ?? stuck);
+      continue;
+    }
+    remember(machine, idleSince);
+    if (limit !== undefined) {
+      if (limit !== due) limits.add(limit);
+      kept(machine, limit);
+      continue;
+    }
+    const unused = byHand(machine)
+      ? 'it is to be off (powerState: off)'
+      : `nothing has needed it for ${seconds(situation.now - idleSince)}`;
+    const why = `${unused}${pods.length > 0 ? `: its ${pods.length} ${plural(pods.length, 'pod')} fit elsewhere` : ''}`;
+    intents.push({ kind: 'drain', machine: machine.spec.name, why });
+    candidates.push({ machine: machine.spec.name, verdict: 'drain', why, watts: machine.spec.watts?.idle });
   }
-  return { intents, candidates, idle };
+  return { intents, candidates, limits: [...limits], idle };
 }
 
-/** Where all pods of a node would go, or why it must stay. */
-function moveAway(
-  node: Node,
-  open: readonly Place[],
-  { cluster, settings }: Snapshot,
-): string | { readonly pods: number; readonly open: Place[]; readonly to: readonly string[] } {
-  const pods = busyPods(cluster, node.name);
-  const others = open.filter(({ name }) => name !== node.name);
-  const to: string[] = [];
-  for (const pod of pods) {
-    if (!pod.movable) return `${podName(pod)} runs on it and cannot be moved`;
-    if (usage(node, pods) > settings.scaleDownThreshold)
-      return `${Math.round(usage(node, pods) * 100)} % of it are in use, for one by ${podName(pod)}`;
-    const target = place(pod, others);
-    if (!target) return `${podName(pod)} runs on it and fits nowhere else`;
-    to.push(target);
+/** A person wants it off: how little it is used and for how long does not matter. */
+const byHand = ({ spec }: Machine): boolean => spec.powerState === 'off';
+
+function toServer(situation: Situation, world: World, machine: Machine): Server | string {
+  const { settings, poolOf, now, ownNode } = situation;
+  const pool = poolOf.get(machine.spec.pool);
+  if (!pool) return `its pool ${machine.spec.pool} is not defined`;
+  if (pool.managedBy !== 'bamel') return leftToOthers(pool.name);
+  const node = nodeOfMachine(situation, machine);
+  const place = node && world.byNode.get(node.name);
+  if (!node || !place) return 'its node is not in the cluster';
+  if (!node.ready) return 'its node is not Ready: what runs on it is not known';
+  const shielded = protection(machine, node, settings.protect, ownNode);
+  if (shielded) return shielded;
+  const asked = transition(machine, { type: 'drain-requested', operation: '' }, now, settings.timings);
+  if (!asked.ok) return asked.why;
+  const pods = podsOf(situation, node.name).filter((pod) => !keepsNobody(pod, settings));
+  return { machine, pool, node, place, pods, use: useOf(situation, [machine]) };
+}
+
+function leastDisruptionFirst(a: Server, b: Server): number {
+  const watts = ({ machine }: Server): number => machine.spec.watts?.idle ?? 0;
+  return (
+    a.pods.length - b.pods.length ||
+    watts(b) - watts(a) ||
+    a.use - b.use ||
+    byText(a.machine.spec.name, b.machine.spec.name)
+  );
+}
+
+/** Nodes that stay come first, then those that would go last: so the pods of many end up on few. */
+function targetsOf(world: World, servers: readonly Server[]): Place[] {
+  const rank = new Map(servers.map(({ place }, index) => [place, servers.length - index]));
+  return world.places
+    .filter(({ index, node, machine }) => {
+      const running = node?.ready && !(machine && capacityOf(machine) === 'coming');
+      return running && world.closed[index] === 0;
+    })
+    .sort((a, b) => (rank.get(a) ?? 0) - (rank.get(b) ?? 0) || byText(a.name, b.name));
+}
+
+/** Why the machine is needed as it is, whatever room there is elsewhere. */
+function whyNeeded({ situation, relief, promised, budgets }: Round, server: Server): string | undefined {
+  const { settings, now } = situation;
+  const { machine, pool, pods, use } = server;
+  const context = (pod: Pod) => ({ settings, now, budgets: budgets.of(pod) });
+  const first = firstOf(pods.flatMap((pod) => blocked(pod, context(pod)) ?? []));
+  if (first) return first;
+  if (promised.has(server.place)) return 'pods are to come here';
+  if (byHand(machine)) return undefined;
+  const threshold = pool.scaleDown.threshold ?? settings.scaleDownThreshold;
+  if (pods.length > 0 && use > threshold)
+    return `${Math.round(use * 100)} % of it are in use, for one by ${firstOf(pods.map(podName)) ?? ''}`;
+  if (settings.requireProvenCycle && machine.status.provenAt === undefined && !machine.spec.made)
+    return `not proven yet to come back from off: bamel test-power ${machine.spec.name}`;
+  return relief.kept.get(machine.spec.name);
+}
+
+const firstOf = (names: readonly string[]): string | undefined =>
+  names.reduce<string | undefined>(
+    (first, name) => (first === undefined || name < first ? name : first),
+    undefined,
+  );
+
+/** Moves its pods elsewhere, for good if it leaves; or says why they cannot all go, and nothing is moved. */
+function moveAway(round: Round, { machine, place, pods, pool }: Server, leaves: boolean): string | undefined {
+  const { mover, world, budgets, departures, promised } = round;
+  const tight = budgets.use(pods);
+  if (tight)
+    return `PodDisruptionBudget ${tight.namespace}/${tight.name} allows no more of its pods to be evicted`;
+  const before = mark(world);
+  const moved = leaves ? mover.empty(place, pods) : mover.tryEmpty(place, pods);
+  const short = 'to' in moved && leaves && hasHeadroom(pool) ? shortOfHeadroom(world, pool) : undefined;
+  if ('stuck' in moved || short) {
+    budgets.giveBack(pods);
+    rollback(world, before);
+    return 'stuck' in moved ? `${moved.stuck} runs on it and fits nowhere else` : short?.why;
   }
-  return { pods: pods.length, open: others, to };
+  if (!leaves) {
+    budgets.giveBack(pods);
+    return undefined;
+  }
+  departures.take(machine);
+  for (const target of moved.to) promised.add(target);
+  return undefined;
 }
 
-/** The larger share of cpu and memory that pods ask for. */
-function usage(node: Node, pods: readonly Pod[]): number {
-  const used = pods.map((pod) => pod.requests).reduce(add, {});
-  const share = (name: string): number =>
-    (used[name] ?? 0) / (node.allocatable[name] || Number.POSITIVE_INFINITY);
-  return Math.max(share('cpu'), share('memory'));
+const hasHeadroom = ({ headroom }: PoolSpec): boolean => Object.keys(headroom).length > 0;
+
+function tooSoon({ situation }: Round, { machine, pool }: Server, idleSince: number): string | undefined {
+  if (byHand(machine)) return undefined;
+  const { settings, now } = situation;
+  const wanted = pool.scaleDown.unneededForMs ?? settings.unneededForMs;
+  const idleFor = now - idleSince;
+  if (idleFor < wanted) return `not needed, but not for ${seconds(wanted)} yet`;
+  const even = settings.weighBoot ? breakEvenMs(machine) : 0;
+  return idleFor < even
+    ? `not needed, but booting it again would cost more than ${seconds(even)} of idling`
+    : undefined;
 }
 
-function utilization(machine: Machine, { cluster }: Snapshot): number {
-  const node = nodeOf(machine, cluster);
-  return node ? usage(node, busyPods(cluster, node.name)) : 0;
+function whyLimited({ departures }: Round, { machine, pool, pods }: Server): string | undefined {
+  return byHand(machine)
+    ? undefined
+    : departures.refusal(machine, pool, pods.length === 0 ? 'empty' : 'underutilized');
 }
 
 /** Idle time counts anew whenever a machine begins to serve. */
 function idleAlready({ metrics, status }: Machine, now: number): number {
   return metrics.idleSince !== undefined && metrics.idleSince >= status.stateSince ? metrics.idleSince : now;
-}
-
-function tooSoon(idleSince: number | undefined, pool: PoolSpec | undefined, now: number): string | undefined {
-  const wanted = pool?.scaleDown.unneededForMs ?? 0;
-  return now - (idleSince ?? now) < wanted ? `not needed, but not for ${seconds(wanted)} yet` : undefined;
-}
-
-function notToTouch(
-  machine: Machine,
-  node: Node | undefined,
-  pool: PoolSpec | undefined,
-  { settings }: Snapshot,
-  now: number,
-): string | undefined {
-  if (!pool) return `its pool ${machine.spec.pool} is not defined`;
-  if (!node) return 'its node is not in the cluster';
-  if (!node.ready) return 'its node is not Ready: what runs on it is not known';
-  const protection = protectedBy(machine, node, settings.protect);
-  if (protection) return `protected by ${protection}`;
-  const asked = transition(machine, { type: 'drain-requested', operation: '' }, now, settings.timings);
-  return asked.ok ? undefined : asked.why;
-}
-
-/** `control-plane`, `name=nas`, a label key, or key=value: the first that matches. */
-function protectedBy({ spec }: Machine, node: Node, protect: readonly string[]): string | undefined {
-  const labels: Record<string, string> = { ...spec.labels, ...node.labels };
-  return protect.find((entry) => {
-    if (entry === 'control-plane') return 'node-role.kubernetes.io/control-plane' in labels;
-    const [key = '', value] = entry.split('=', 2);
-    if (key === 'name') return value === spec.name || value === node.name;
-    return value === undefined ? key in labels : labels[key] === value;
-  });
-}
-
-/** How many of a pool's serving machines may go without falling below its minimum. */
-function spareMachines(pool: PoolSpec, { machines }: Snapshot): number {
-  const members = machines.filter(({ spec }) => spec.pool === pool.name);
-  return count(members, 'serving') - pool.limits.minNodes;
 }

@@ -1,181 +1,206 @@
-import type { Pod } from './cluster.ts';
+import { eligibleMachines } from './candidates.ts';
+import { type Chooser, type Chosen, putBack } from './choose/greedy.ts';
+import { describeMade, madeShelves } from './choose/made.ts';
+import { createNeighbourhood, usualWatts } from './choose/neighbourhood.ts';
+import { type Plan, plan } from './choose/plan.ts';
+import { stock } from './choose/shelves.ts';
+import type { Task } from './choose/study.ts';
+import { chooseWanted } from './choose/wanted.ts';
 import type { Candidate, DemandGroup, Intent, Unmet } from './decision.ts';
-import { misfit } from './fit.ts';
-import { capacityOf, lifecycle } from './lifecycle.ts';
-import type { Machine } from './machine.ts';
-import { packAll } from './pack.ts';
-import type { Resources } from './resources.ts';
-import { count, hostnameLabel, openNodes, placeOf, podName, type Snapshot, waitingPods } from './snapshot.ts';
+import { type Group, groupWaiting, inTurn, windowOf, windowsOf } from './demand.ts';
+import { refusals, whyUnmet } from './explain-unmet.ts';
+import { capacityOf } from './lifecycle.ts';
+import { createRoom } from './limits/room.ts';
+import { reopen } from './reopen.ts';
+import type { PoolSpec } from './settings.ts';
+import type { Situation } from './situation.ts';
+import { podName } from './snapshot.ts';
 import { byText, plural } from './text.ts';
-import { transition } from './transition.ts';
+import type { Relief, Want } from './wants.ts';
+import { refusedWants, triggerWants, useOf } from './wants.ts';
+import type { Minimum } from './windows.ts';
+import { closePlace, mark, type Place, rollback, type World } from './world/world.ts';
+
+/** Where waiting pods were counted on to go. */
+export interface Assignment {
+  readonly pods: readonly string[];
+  readonly on: string;
+}
 
 export interface ScaleUp {
   readonly demand: readonly DemandGroup[];
+  readonly wants: readonly string[];
   readonly intents: readonly Intent[];
   readonly candidates: readonly Candidate[];
+  readonly limits: readonly string[];
   readonly unmet: readonly Unmet[];
+  /** Places that pods are counted on to come to. */
+  readonly promised: readonly string[];
+  /** Worked out when asked for: nobody needs it to decide. */
+  readonly assignments: () => Assignment[];
+  readonly chosen: readonly Chosen[];
+  /** With what is left to choose from. */
+  readonly chooser: Chooser;
 }
 
-/** Unschedulable pods → the fewest machines that hold them; pools below their minimum → up to it. */
-export function scaleUp(snapshot: Snapshot, now: number): ScaleUp {
-  const waiting = waitingPods(snapshot.cluster);
-  const coming = snapshot.machines.filter((machine) => capacityOf(machine) === 'coming').map(placeOf);
-  // Room that is there or on its way is used first: nothing is powered on for it.
-  const needy = packAll(waiting, [...openNodes(snapshot), ...coming]);
-  let rest = needy;
-
-  const rejected = new Map<string, string>();
-  const eligible: Machine[] = [];
-  for (const machine of snapshot.machines) {
-    if (capacityOf(machine) !== 'none') continue;
-    const why = whyNot(machine, snapshot, now);
-    if (why) rejected.set(machine.spec.name, why);
-    else eligible.push(machine);
-  }
-  eligible.sort((a, b) => watts(a) - watts(b) || byText(a.spec.name, b.spec.name));
-
-  const room = roomInPools(snapshot);
-  const intents: Intent[] = [];
-  const take = (machine: Machine, why: string): void => {
-    intents.push({ kind: 'power-on', machine: machine.spec.name, why });
-    eligible.splice(eligible.indexOf(machine), 1);
-    room.set(machine.spec.pool, (room.get(machine.spec.pool) ?? 0) - 1);
+/** Waiting pods and other wants → the machines to power on. Leaves the world with all of it in place. */
+export function scaleUp(
+  situation: Situation,
+  world: World,
+  minimums: ReadonlyMap<string, Minimum>,
+  relief: Relief,
+): ScaleUp {
+  const groups = groupWaiting(situation, world);
+  const eligible = eligibleMachines(situation);
+  const policiesOf = (pool: PoolSpec | undefined) => pool?.policies ?? situation.settings.policies;
+  const { neighbours, count } = createNeighbourhood(situation.machines);
+  const names = new Set([...situation.machines.map(({ spec }) => spec.name), ...situation.nodes.keys()]);
+  const own = situation.pools.filter(({ managedBy }) => managedBy === 'bamel');
+  const chooser: Chooser = {
+    world,
+    shelves: [
+      ...stock(world, eligible.machines, situation.poolOf, policiesOf),
+      ...madeShelves(own, names, situation.now),
+    ],
+    room: createRoom(situation),
+    policiesOf,
+    surroundings: { neighbours, usualWatts: usualWatts(eligible.machines) },
+    count,
   };
-  const closed = (machine: Machine): boolean => (room.get(machine.spec.pool) ?? 0) <= 0;
+  const windows = windowsOf(situation);
+  const byName = (a: Place, b: Place): number => byText(a.name, b.name);
+  const open = world.places.filter(({ index }) => world.closed[index] === 0).sort(byName);
+  const isComing = ({ machine }: Place): boolean => machine !== undefined && capacityOf(machine) === 'coming';
+  const task: Task = {
+    chooser,
+    groups,
+    mayAsk: ({ age }, { pool }) => windows.indexOf(windowOf(pool, situation.settings)) < age,
+    running: open.filter((place) => !isComing(place)),
+    coming: open.filter(isComing),
+  };
+  const { plan: chosenPlan, cancelled } = planWithDrains(task, situation);
+  const { packing, needy } = chosenPlan;
 
-  const kindOf = kinds(eligible, needy);
-  while (rest.length > 0) {
-    const best = mostPods(
-      eligible.filter((machine) => !closed(machine)),
-      rest,
-      kindOf,
-    );
-    if (!best) break;
-    const served = rest.length - best.left.length;
-    take(best.machine, `holds ${served} of ${rest.length} waiting ${plural(rest.length, 'pod')}`);
-    rest = best.left;
-  }
-  for (const pool of snapshot.pools) {
-    const members = snapshot.machines.filter((machine) => machine.spec.pool === pool.name);
-    const chosen = intents.filter((intent) =>
-      members.some(({ spec }) => spec.name === intent.machine),
-    ).length;
-    let missing = pool.limits.minNodes - count(members, 'coming', 'serving') - chosen;
-    for (const machine of eligible.filter(({ spec }) => spec.pool === pool.name)) {
-      if (missing-- <= 0 || closed(machine)) break;
-      take(machine, `pool ${pool.name} keeps at least ${pool.limits.minNodes} on`);
-    }
-  }
+  const refused = packing.placements.flatMap(({ group, place, pods }) =>
+    place.node && !isComing(place)
+      ? [{ createdAt: groups[group]?.first.createdAt ?? situation.now, pods, on: place.machine }]
+      : [],
+  );
+  const membersOf = ({ name }: PoolSpec) =>
+    (situation.members.get(name) ?? []).filter((machine) => capacityOf(machine) === 'serving');
+  const others: Want[] = [
+    ...triggerWants(situation),
+    ...relief.wants,
+    ...refusedWants(situation, refused, (pool) => useOf(situation, membersOf(pool))),
+  ];
+  const wanted = chooseWanted(chooser, situation, chosenPlan.chosen, cancelled, minimums, others);
+  const chosen = [...chosenPlan.chosen, ...wanted.chosen.map(({ chosen: one }) => one)];
 
-  for (const machine of eligible)
-    rejected.set(
-      machine.spec.name,
-      closed(machine) && rest.length > 0
-        ? `pool ${machine.spec.pool} is at its maxNodes`
-        : whyNoHelp(machine, needy),
-    );
-  const byName = new Map(snapshot.machines.map((machine) => [machine.spec.name, machine]));
+  const waiting = groups.reduce((sum, { pods }) => sum + pods.length, 0);
+  const whyWanted = new Map(wanted.chosen.map(({ chosen: one, why }) => [one, why]));
+  const podsAt = new Map<string, number>();
+  for (const { place, pods } of packing.placements)
+    podsAt.set(place.name, (podsAt.get(place.name) ?? 0) + pods);
+  const why = (one: Chosen): string =>
+    whyWanted.get(one) ??
+    `holds ${podsAt.get(one.machine.spec.name) ?? 0} of ${waiting} waiting ${plural(waiting, 'pod')}`;
+  const intents: Intent[] = [
+    ...cancelled.map(({ spec }) => ({
+      kind: 'cancel-drain' as const,
+      machine: spec.name,
+      why: `${podsAt.get(spec.name) ?? 0} waiting ${plural(podsAt.get(spec.name) ?? 0, 'pod')} can use it`,
+    })),
+    ...chosen.map((one) => ({
+      kind: 'power-on' as const,
+      machine: one.machine.spec.name,
+      why: why(one),
+      ...(one.box.shelf.make && { make: describeMade(one.machine) }),
+    })),
+  ];
+  const needyGroups = groups.filter((_, index) => (needy[index] ?? 0) > 0);
+  const unserved = packing.rest > 0 || wanted.unmet.length > 0;
+  const { rejected, limits } = refusals(chooser, eligible, needyGroups, unserved);
+  const unmet = whyUnmet(situation, world, chooser, groups, packing.left, rejected);
   return {
-    demand: groupPods(waiting),
+    demand: groups.map((group, index) => describeGroup(group, needy[index] ?? 0, packing.left[index] ?? 0)),
+    wants: wanted.wants,
     intents,
     candidates: [
-      ...intents.map(({ machine, why }) => ({
-        machine,
-        verdict: 'power-on' as const,
-        why,
-        watts: byName.get(machine)?.spec.watts?.max,
-      })),
-      ...[...rejected].map(([machine, why]) => ({ machine, verdict: 'rejected' as const, why })),
+      ...intents.map(({ kind, machine }, index): Candidate => {
+        const one = chosen[index - cancelled.length];
+        return {
+          machine,
+          verdict: kind,
+          why: intents[index]?.why ?? '',
+          ...(one && { watts: one.machine.spec.watts?.max, score: one.score }),
+        };
+      }),
+      ...[...rejected].map(([machine, reason]): Candidate => ({ machine, verdict: 'rejected', why: reason })),
     ],
-    unmet: rest.map((pod) => ({ pod: podName(pod), why: whyUnmet(pod, snapshot, rejected) })),
+    limits: [...limits, ...wanted.unmet],
+    unmet,
+    promised: [...new Set(packing.placements.map(({ place }) => place.name))],
+    assignments: () => assign(groups, chosenPlan),
+    chosen,
+    chooser,
   };
 }
 
-function whyNot(machine: Machine, { settings, pools }: Snapshot, now: number): string | undefined {
-  if (!pools.some((pool) => pool.name === machine.spec.pool))
-    return `its pool ${machine.spec.pool} is not defined`;
-  const { state, lastError, powerState, bmcReachable } = machine.status;
-  const { on, means } = lifecycle[state];
-  if (!on['power-on-requested']) return lastError ? `${means}: ${lastError.message}` : means;
-  const asked = transition(machine, { type: 'power-on-requested', operation: '' }, now, settings.timings);
-  if (!asked.ok) return asked.why;
-  if (bmcReachable === false) return 'its BMC does not answer';
-  if (powerState !== 'off') return `its power is ${powerState}: not known to be off`;
-  return undefined;
-}
-
-/** How many more machines each pool may have on. What is leaving still counts: it is on. */
-function roomInPools({ pools, machines }: Snapshot): Map<string, number> {
-  return new Map(
-    pools.map(({ name, limits }) => [
-      name,
-      (limits.maxNodes || Number.POSITIVE_INFINITY) -
-        count(
-          machines.filter(({ spec }) => spec.pool === name),
-          'coming',
-          'serving',
-          'leaving',
-        ),
-    ]),
+/**
+ * A drain is called off where that saves powering something on. It is tried only when something would be powered on
+ * or somebody is not served at all.
+ */
+function planWithDrains(task: Task, situation: Situation): { plan: Plan; cancelled: Situation['machines'] } {
+  const { chooser, running } = task;
+  const { world } = chooser;
+  const start = mark(world);
+  const without = plan(task);
+  if (without.chosen.length === 0 && without.packing.rest === 0) return { plan: without, cancelled: [] };
+  const undo = (made: Plan): void => {
+    for (const one of made.chosen.toReversed()) putBack(chooser, one);
+    rollback(world, start);
+  };
+  const draining = situation.machines.filter(
+    ({ spec, status }) =>
+      status.state === 'draining' && situation.poolOf.get(spec.pool)?.managedBy !== 'clusterAutoscaler',
   );
-}
-
-function whyNoHelp(machine: Machine, pods: readonly Pod[]): string {
-  const place = placeOf(machine);
-  const [first] = pods;
-  return first && pods.every((pod) => misfit(pod, place)) ? (misfit(first, place) ?? '') : 'not needed';
-}
-
-/** Machines of one kind hold the same pods: the first speaks for all. */
-function mostPods(
-  machines: readonly Machine[],
-  pods: readonly Pod[],
-  kindOf: (machine: Machine) => string,
-): { readonly machine: Machine; readonly left: Pod[] } | undefined {
-  const tried = new Set<string>();
-  let best: { machine: Machine; left: Pod[] } | undefined;
-  for (const machine of machines) {
-    if (tried.has(kindOf(machine))) continue;
-    tried.add(kindOf(machine));
-    const left = packAll(pods, [placeOf(machine)]);
-    if (left.length < (best?.left.length ?? pods.length)) best = { machine, left };
+  if (draining.length === 0) return { plan: without, cancelled: [] };
+  undo(without);
+  const reopened = draining.flatMap((machine) => reopen(world, situation, machine) ?? []);
+  const with_ = plan({ ...task, running: [...running, ...reopened] });
+  const saves =
+    with_.packing.rest < without.packing.rest - 1e-9 ||
+    (with_.packing.rest <= without.packing.rest + 1e-9 && with_.chosen.length < without.chosen.length);
+  if (saves) {
+    const used = new Set(with_.packing.placements.map(({ place }) => place));
+    for (const place of reopened) if (!used.has(place)) closePlace(world, place);
+    return {
+      plan: { ...with_, needy: without.needy },
+      cancelled: reopened.filter((place) => used.has(place)).flatMap(({ machine }) => machine ?? []),
+    };
   }
-  return best;
+  undo(with_);
+  return { plan: plan(task), cancelled: [] };
 }
 
-/** What decides which pods fit on a machine. Its name does only where a pod asks for it. */
-function kinds(machines: readonly Machine[], pods: readonly Pod[]): (machine: Machine) => string {
-  const named = pods.some((pod) => hostnameLabel in pod.nodeSelector);
-  const known = new Map(
-    machines.map((machine) => {
-      const { name, pool, resources, labels, taints } = machine.spec;
-      return [machine, JSON.stringify([named && name, pool, resources, labels, taints])];
-    }),
-  );
-  return (machine) => known.get(machine) ?? machine.spec.name;
+function describeGroup({ kind, pods, first }: Group, needy: number, left: number): DemandGroup {
+  return {
+    pods: pods.length,
+    requests: kind.requests,
+    example: podName(first),
+    room: pods.length - needy,
+    served: Math.max(0, needy - left),
+    ...(kind.unmodelled.length > 0 && { unmodelled: kind.unmodelled }),
+  };
 }
 
-function whyUnmet(pod: Pod, { machines }: Snapshot, rejected: ReadonlyMap<string, string>): string {
-  if (machines.length === 0) return 'there are no machines in the inventory';
-  const reasons = new Map<string, number>();
-  for (const machine of machines) {
-    const why =
-      misfit(pod, placeOf(machine)) ?? rejected.get(machine.spec.name) ?? 'its room is taken by other pods';
-    reasons.set(why, (reasons.get(why) ?? 0) + 1);
-  }
-  const listed = [...reasons].sort((a, b) => b[1] - a[1]).map(([why, machines]) => `${machines}: ${why}`);
-  return `0 of ${machines.length} ${plural(machines.length, 'machine')} can run it (${listed.join('; ')})`;
+/** The pods of a group are alike: who waited longest is served first. */
+function assign(groups: readonly Group[], { packing }: Plan): Assignment[] {
+  const next = new Int32Array(groups.length);
+  const inOrder = groups.map(({ pods }) => pods.toSorted(inTurn));
+  return packing.placements.map(({ group, place, pods }) => {
+    const from = next[group] ?? 0;
+    next[group] = from + pods;
+    return { pods: (inOrder[group]?.slice(from, from + pods) ?? []).map(podName), on: place.name };
+  });
 }
-
-function groupPods(pods: readonly Pod[]): DemandGroup[] {
-  const groups = new Map<string, { pods: number; requests: Resources; example: string }>();
-  for (const pod of pods) {
-    const key = JSON.stringify(Object.entries(pod.requests).sort());
-    const group = groups.get(key);
-    if (group) group.pods += 1;
-    else groups.set(key, { pods: 1, requests: pod.requests, example: podName(pod) });
-  }
-  return [...groups.values()];
-}
-
-const watts = (machine: Machine): number => machine.spec.watts?.max ?? Number.MAX_SAFE_INTEGER;

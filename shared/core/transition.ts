@@ -67,22 +67,32 @@ function effect(
         ...(lifecycle[status.state].capacity === 'coming' && {
           ...forgiven,
           learnedBootMs: learnBootTime(status, now),
+          ...(status.bootTime !== undefined && { provenAt: now }),
         }),
       };
     case 'drain-requested':
       return { operation: event.operation, drain: undefined };
     case 'power-off-requested':
       return { operation: event.operation };
+    case 'cut-requested':
+      // Nobody waits for its pods: as far as powering off is concerned they are gone.
+      return { operation: event.operation, drain: { podsLeft: 0, podsTotal: 0 } };
     case 'drain-aborted':
-      return { drain: undefined, ...postponed(status, now, timings) };
+      return { drain: undefined, ...(!event.needed && postponed(status, now, timings)) };
     case 'powered-off':
-      return { ...forgiven, nodeReady: undefined };
+      return { ...forgiven, nodeReady: undefined, pendingOff: undefined };
+    case 'lost':
+      return {
+        lastError: { code: 'node-lost', message: event.message, at: now },
+        ...postponed(status, now, timings),
+      };
     case 'failed':
       return {
         lastError: { code: event.code, message: event.message, at: now },
         ...postponed(status, now, timings),
       };
     case 'found-off':
+      if (status.lastError?.code === 'unhealthy') return { ...forgiven, pendingOff: undefined };
       return lifecycle[status.state].capacity === 'coming'
         ? {
             lastError: {
@@ -91,8 +101,9 @@ function effect(
               at: now,
             },
             ...postponed(status, now, timings),
+            pendingOff: undefined,
           }
-        : { retryAt: undefined };
+        : { retryAt: undefined, pendingOff: undefined };
     case 'found-on':
       // It may take pods again: an earlier drain proves nothing any more.
       return { retryAt: undefined, bootTime: undefined, drain: undefined };

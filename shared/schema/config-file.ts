@@ -1,6 +1,7 @@
-import { isNode, LineCounter, parseDocument } from 'yaml';
+import { type Document, isNode, LineCounter, parseDocument } from 'yaml';
 import { z } from 'zod';
 import { describeProblem, fieldProblems } from '../runtime/zod-issue.ts';
+import { fromKubeNodeSmith, kubeNodeSmithSchema } from './kubenodesmith.ts';
 import { MachineSpec } from './machine.ts';
 import { PoolSpec } from './pool.ts';
 import { Settings } from './settings.ts';
@@ -9,11 +10,11 @@ import { Settings } from './settings.ts';
 export const ConfigFile = z
   .strictObject({
     schemaVersion: z.literal('v1alpha1'),
-    autoscaler: Settings.prefault({}),
-    pools: z.array(PoolSpec).default([]),
-    machines: z.array(MachineSpec).default([]),
+    autoscaler: Settings.prefault({}).describe('what holds for all pools'),
+    pools: z.array(PoolSpec).default([]).describe('machines scaled together'),
+    machines: z.array(MachineSpec).default([]).describe('the inventory; every pool must be in pools'),
   })
-  .superRefine(({ pools, machines }, context) => {
+  .superRefine(({ autoscaler, pools, machines }, context) => {
     const repeated = (names: readonly string[], section: string): void => {
       for (const [index, name] of names.entries())
         if (names.indexOf(name) !== index)
@@ -31,6 +32,14 @@ export const ConfigFile = z
       machines.map(({ name }) => name),
       'machines',
     );
+    const profiles = Object.keys(autoscaler.bootProfiles);
+    for (const [index, { bootProfile }] of machines.entries())
+      if (bootProfile !== undefined && !profiles.includes(bootProfile))
+        context.addIssue({
+          code: 'custom',
+          path: ['machines', index, 'bootProfile'],
+          message: `there is no boot profile ${bootProfile} in autoscaler.bootProfiles; there are ${profiles.join(', ') || 'none'}`,
+        });
     for (const [index, { pool }] of machines.entries())
       if (!pools.some(({ name }) => name === pool))
         context.addIssue({
@@ -57,14 +66,24 @@ export function parseConfig(text: string, fileName: string): ConfigInput {
   };
   const [broken] = document.errors;
   if (broken) throw new ConfigError(`${at(broken.pos[0])} ${broken.message}`);
+  const problemsIn = (schema: z.ZodType, value: unknown, isConverted = false): string[] => {
+    const parsed = schema.safeParse(value);
+    if (parsed.success) return [];
+    return fieldProblems(schema, parsed.error).map((problem) => {
+      const path = problem.field.split(/[.[\]]+/).filter(Boolean);
+      return `${isConverted ? fileName : at(offsetOf(document, path))} ${describeProblem(problem)}`;
+    });
+  };
   const input = readValue(document, fileName);
-  const parsed = ConfigFile.safeParse(input);
-  if (parsed.success) return input as ConfigInput;
-  const problems = fieldProblems(ConfigFile, parsed.error).map((problem) => {
-    const path = problem.field.split(/[.[\]]+/).filter(Boolean);
-    return `${at(offsetOf(document, path))} ${describeProblem(problem)}`;
-  });
-  throw new ConfigError(problems.join('\n'));
+  const theirs = kubeNodeSmithSchema(input);
+  const wrong = problemsIn(theirs ?? ConfigFile, input);
+  if (wrong.length > 0) throw new ConfigError(wrong.join('\n'));
+  if (!theirs) return input as ConfigInput;
+  const config = fromKubeNodeSmith(input);
+  // Fields are called otherwise there, so no place can be named.
+  const lost = problemsIn(ConfigFile, config, true);
+  if (lost.length > 0) throw new ConfigError(lost.join('\n'));
+  return config;
 }
 
 function readValue(document: ReturnType<typeof parseDocument>, fileName: string): unknown {
@@ -77,7 +96,7 @@ function readValue(document: ReturnType<typeof parseDocument>, fileName: string)
 }
 
 /** Where the field stands, or the nearest thing around it that is there. */
-function offsetOf(document: ReturnType<typeof parseDocument>, path: readonly string[]): number {
+export function offsetOf(document: Document, path: readonly string[]): number {
   for (let length = path.length; length > 0; length -= 1) {
     const keys = path.slice(0, length).map((key) => (/^\d+$/.test(key) ? Number(key) : key));
     const parent = document.getIn(keys.slice(0, -1), true);

@@ -1,59 +1,132 @@
 import { z } from 'zod';
 import type { MachineSpec as Spec } from '../core/machine.ts';
-import { fromQuantities, parseQuantity } from '../core/resources.ts';
+import { fromQuantities } from '../core/resources.ts';
+import { type DriverName, driverNames } from '../drivers/index.ts';
 import { Name } from './name.ts';
+import { Quantity, Taint } from './quantity.ts';
 
-const noQuantity = 'must be a Kubernetes quantity such as 8, 500m or 32Gi';
+const Resources = z
+  .strictObject({
+    cpu: Quantity.describe('cores'),
+    memory: Quantity.describe('memory'),
+    gpu: z.int().nonnegative().optional().describe('counts as nvidia.com/gpu; others under customResources'),
+    storage: Quantity.optional().describe('ephemeral storage'),
+    pods: z.int().positive().optional().describe('how many pods; 110 are assumed'),
+    customResources: z
+      .record(z.string(), Quantity)
+      .optional()
+      .describe('any other resource by its full name, such as amd.com/gpu: 2'),
+  })
+  .describe(
+    'what pods can ask for once the machine is on; a little less than its hardware, as the kubelet keeps some',
+  );
 
-const Quantity = z
-  .union([z.number(), z.string()], { error: noQuantity })
-  .refine((value) => (parseQuantity(value) ?? -1) >= 0, noQuantity);
+/** A section for every driver. What stands in it is for the driver to check. */
+const sections = Object.fromEntries(
+  driverNames.map((name) => [
+    name,
+    z.record(z.string(), z.unknown()).optional().describe(`the options of the driver ${name}`),
+  ]),
+) as Record<DriverName, z.ZodOptional<z.ZodRecord<z.ZodString, z.ZodUnknown>>>;
 
-const Taint = z.strictObject({
-  key: z.string().min(1),
-  value: z.string().optional(),
-  effect: z.enum(['NoSchedule', 'PreferNoSchedule', 'NoExecute']),
-});
-
-const Resources = z.strictObject({
-  cpu: Quantity,
-  memory: Quantity,
-  gpu: z.int().nonnegative().optional().describe('counts as nvidia.com/gpu; others under customResources'),
-  storage: Quantity.optional(),
-  pods: z.int().positive().optional(),
-  customResources: z.record(z.string(), Quantity).optional(),
-});
+const without = <Value extends object, Key extends keyof Value>(value: Value, keys: readonly Key[]) =>
+  Object.fromEntries(
+    Object.entries(value).filter(([key]) => !(keys as readonly string[]).includes(key)),
+  ) as Omit<Value, Key>;
 
 /** A machine as people write it. Each driver's options stand under the driver's name and are checked by it. */
 export const MachineSpec = z
   .strictObject({
-    name: Name,
-    pool: Name,
-    powerInterface: z.string().min(1),
-    mgmtAddress: z.url({ protocol: /^https?$/, error: 'must be a URL such as https://10.0.0.5' }).optional(),
+    name: Name.describe('its id everywhere, and the name of its node unless something better finds it'),
+    pool: Name.describe('the pool it is scaled with'),
+    powerInterface: z
+      .string()
+      .min(1)
+      .describe(`the driver: ${driverNames.join(', ')}`),
+    mgmtAddress: z
+      .string()
+      .min(1)
+      .optional()
+      .describe(
+        'where its BMC answers, such as https://10.0.0.5; what forms are understood is up to the driver',
+      ),
     macAddress: z
       .string()
       .regex(/^([0-9a-f]{2}:){5}[0-9a-f]{2}$/i, 'six hex pairs with colons')
-      .optional(),
-    bmcCredentials: z.string().min(1).optional(),
-    redfish: z.record(z.string(), z.unknown()).optional(),
-    rack: z.string().optional(),
-    zone: z.string().optional(),
-    powerCircuit: z.string().optional(),
+      .optional()
+      .describe('finds its node, where that shows it as annotation or label bamel.dev/mac-address; wakes it'),
+    bmcCredentials: z
+      .string()
+      .min(1)
+      .optional()
+      .describe('a Secret, or a name in the credentials folder; never the password itself'),
+    ...sections,
+    bootProfile: z
+      .string()
+      .min(1)
+      .optional()
+      .describe('what it boots from the network when it is powered on'),
+    rack: z.string().optional().describe('where it stands; power-ons can be limited per rack'),
+    zone: z.string().optional().describe('the failure domain it is in'),
+    powerCircuit: z
+      .string()
+      .optional()
+      .describe('the circuit that feeds it; power-ons can be limited per circuit'),
     resources: Resources,
-    watts: z.strictObject({ idle: z.number().nonnegative(), max: z.number().positive() }).optional(),
-    labels: z.record(z.string(), z.string()).optional(),
-    taints: z.array(Taint).optional(),
-    maintenance: z.boolean().optional(),
-    inventoryId: z.string().optional(),
-    systemUUID: z.string().optional(),
-    providerID: z.string().optional(),
+    watts: z
+      .strictObject({
+        idle: z.number().nonnegative().describe('what it draws when nothing runs on it'),
+        max: z.number().positive().describe('what it draws at most'),
+      })
+      .refine(({ idle, max }) => idle <= max, { path: ['idle'], message: 'must not exceed max' })
+      .optional()
+      .describe('what it draws; the more frugal one is chosen where two would do'),
+    pricing: z
+      .strictObject({
+        hourlyRate: z.number().nonnegative().optional().describe('of an hour of it'),
+        podRate: z.number().nonnegative().optional().describe('of an hour of a pod on it'),
+      })
+      .optional()
+      .describe('what it costs, in whatever money you count in'),
+    labels: z
+      .record(z.string(), z.string())
+      .optional()
+      .describe('set on its node when it joins, and counted on when pods are fitted'),
+    taints: z
+      .array(Taint)
+      .optional()
+      .describe('set on its node when it joins, and counted on when pods are fitted'),
+    powerState: z
+      .enum(['on', 'off'])
+      .optional()
+      .describe('by hand: on is powered on and never drained, off is drained, powered off and never chosen'),
+    maintenance: z.boolean().optional().describe('in the hands of a person; never touched'),
+    memoryOverhead: Quantity.optional().describe(
+      'for a machine made on demand: it is made larger by that than pods can use',
+    ),
+    made: z.boolean().optional().describe('made on demand by its pool; set by the autoscaler only'),
+    inventoryId: z.string().optional().describe('its id in another inventory, kept with it'),
+    systemUUID: z
+      .string()
+      .optional()
+      .describe('of its SMBIOS: finds its node, and a BMC that shows another one is not commanded'),
+    serialNumber: z
+      .string()
+      .optional()
+      .describe('as its BMC tells it: a BMC that shows another one is not commanded'),
+    providerID: z
+      .string()
+      .optional()
+      .describe('finds its node, and is set on it where it has none; bamel://NAME unless given'),
   })
-  .transform(({ resources, redfish, inventoryId: _, ...spec }): Spec => {
+  .transform(({ resources, memoryOverhead, inventoryId: _, ...given }): Spec => {
+    const options = given[given.powerInterface as DriverName];
+    const spec = without(given, driverNames);
     const { gpu, storage, customResources, ...rest } = resources;
     return {
       ...spec,
-      options: redfish,
+      options,
+      memoryOverhead: fromQuantities({ memory: memoryOverhead }).memory,
       resources: fromQuantities({
         ...rest,
         'ephemeral-storage': storage,

@@ -75,7 +75,7 @@ describe('powering off', () => {
     [
       'a pod that cannot move',
       { pods: [running('db', 'm1', { movable: false })] },
-      'default/db runs on it and cannot be moved',
+      'default/db has no controller that would make it anew',
     ],
     [
       'in use beyond the threshold',

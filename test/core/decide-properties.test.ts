@@ -1,24 +1,27 @@
 import fc from 'fast-check';
-import { decide } from '../../shared/core/decide.ts';
-import type { Decision } from '../../shared/core/decision.ts';
-import { capacityOf } from '../../shared/core/lifecycle.ts';
-import { place } from '../../shared/core/pack.ts';
-import { count, openNodes, placeOf, type Snapshot, waitingPods } from '../../shared/core/snapshot.ts';
-import { byText } from '../../shared/core/text.ts';
+import { type Considered, decide } from '../../shared/core/decide.ts';
+import type { Intent } from '../../shared/core/decision.ts';
+import { capacityOf, type MachineEvent } from '../../shared/core/lifecycle.ts';
+import type { Machine } from '../../shared/core/machine.ts';
+import { count, podName, type Snapshot, waitingPods } from '../../shared/core/snapshot.ts';
 import { transition } from '../../shared/core/transition.ts';
-import { anySnapshot } from './support/arbitraries.ts';
+import { anySnapshot, restfulSnapshot } from './support/arbitraries.ts';
 import { minute, node, now } from './support/builders.ts';
+import { canPlace, holdsAll, mayRunOn, podsThere, spotOfMachine, spotOfNode } from './support/checker.ts';
 import { deepFreeze } from './support/deep-freeze.ts';
 
 const runs = { numRuns: 400 };
-const holds = (check: (snapshot: Snapshot, decision: Decision) => void): void => {
+const holds = (check: (snapshot: Snapshot, decision: Considered) => void, given = anySnapshot): void => {
   fc.assert(
-    fc.property(anySnapshot, (snapshot) => check(snapshot, decide(snapshot, now))),
+    fc.property(given, (snapshot) => check(snapshot, decide(snapshot, now))),
     runs,
   );
 };
 
-const named = (decision: Decision, kind: 'power-on' | 'drain'): string[] =>
+/** All of a decision that is written down or acted upon. */
+const outcome = ({ assignments, ...decision }: Considered) => ({ ...decision, assignments: assignments() });
+
+const named = (decision: Considered, kind: Intent['kind']): string[] =>
   decision.intents.filter((intent) => intent.kind === kind).map((intent) => intent.machine);
 
 const members = (snapshot: Snapshot, pool: string) =>
@@ -26,30 +29,61 @@ const members = (snapshot: Snapshot, pool: string) =>
 
 test('the same snapshot gives the same decision, and stays as it is', () => {
   holds((snapshot, decision) => {
-    expect(decide(deepFreeze(structuredClone(snapshot)), now)).toEqual(decision);
+    expect(outcome(decide(deepFreeze(structuredClone(snapshot)), now))).toEqual(outcome(decision));
+  });
+});
+
+test('a recorded snapshot replays to the same bytes', () => {
+  holds((snapshot, { record }) => {
+    const replayed = decide(JSON.parse(JSON.stringify(snapshot)), now);
+    expect(JSON.stringify(replayed.record)).toBe(JSON.stringify(record));
   });
 });
 
 test('the order of machines, pods, nodes and pools makes no difference', () => {
+  const shuffle = <Item>(items: readonly Item[]) =>
+    fc.shuffledSubarray([...items], { minLength: items.length });
   const shuffled = anySnapshot.chain((snapshot) =>
     fc.record({
       given: fc.constant(snapshot),
       other: fc.record({
-        machines: fc.shuffledSubarray([...snapshot.machines], { minLength: snapshot.machines.length }),
-        pools: fc.shuffledSubarray([...snapshot.pools], { minLength: snapshot.pools.length }),
+        machines: shuffle(snapshot.machines),
+        pools: shuffle(snapshot.pools),
         settings: fc.constant(snapshot.settings),
-        cluster: fc.record({
-          pods: fc.shuffledSubarray([...snapshot.cluster.pods], { minLength: snapshot.cluster.pods.length }),
-          nodes: fc.shuffledSubarray([...snapshot.cluster.nodes], {
-            minLength: snapshot.cluster.nodes.length,
-          }),
-        }),
+        cluster: fc.record({ pods: shuffle(snapshot.cluster.pods), nodes: shuffle(snapshot.cluster.nodes) }),
       }),
     }),
   );
   fc.assert(
     fc.property(shuffled, ({ given, other }) => {
-      expect(decide(other, now)).toEqual(decide(given, now));
+      expect(outcome(decide(other, now))).toEqual(outcome(decide(given, now)));
+    }),
+    runs,
+  );
+});
+
+test('the digest tells snapshots apart that differ in anything', () => {
+  fc.assert(
+    fc.property(anySnapshot, fc.nat(), (snapshot, which) => {
+      const { pods, nodes } = snapshot.cluster;
+      const { digest } = decide(snapshot, now).record;
+      const changed: Snapshot[] = [
+        { ...snapshot, settings: { ...snapshot.settings, dryRun: true } },
+        { ...snapshot, ownNode: 'elsewhere' },
+        { ...snapshot, cluster: { pods, nodes: [...nodes, node('new')] } },
+        ...snapshot.machines.slice(0, 1).map((machine) => ({
+          ...snapshot,
+          machines: snapshot.machines.map((one) =>
+            one === machine ? { ...one, status: { ...one.status, attempts: 7 } } : one,
+          ),
+        })),
+        ...pods.slice(0, 1).map((pod) => ({
+          ...snapshot,
+          cluster: { nodes, pods: pods.map((one) => (one === pod ? { ...one, priority: 5 } : one)) },
+        })),
+      ];
+      const other = changed[which % changed.length];
+      if (other) expect(decide(other, now).record.digest).not.toBe(digest);
     }),
     runs,
   );
@@ -79,14 +113,25 @@ test('no pool is drained below its minimum, nor a cluster of its last Ready node
   });
 });
 
+const eventOf: Readonly<Record<Intent['kind'], MachineEvent>> = {
+  'power-on': { type: 'power-on-requested', operation: 'op' },
+  drain: { type: 'drain-requested', operation: 'op' },
+  'cancel-drain': { type: 'drain-aborted', why: '', needed: true },
+};
+
+const machineOf = (snapshot: Snapshot, name: string): Machine => {
+  const found = snapshot.machines.find(({ spec }) => spec.name === name);
+  if (!found) throw new Error(`${name} is not in the snapshot`);
+  return found;
+};
+
 test('every intent is one that its machine accepts', () => {
   holds((snapshot, decision) => {
     for (const { kind, machine } of decision.intents) {
-      const given = snapshot.machines.find(({ spec }) => spec.name === machine);
-      if (!given) throw new Error(`${machine} is not in the snapshot`);
-      const type = kind === 'power-on' ? 'power-on-requested' : 'drain-requested';
-      const result = transition(given, { type, operation: 'op' }, now, snapshot.settings.timings);
-      expect(result).toMatchObject({ ok: true });
+      const { timings } = snapshot.settings;
+      expect(transition(machineOf(snapshot, machine), eventOf[kind], now, timings)).toMatchObject({
+        ok: true,
+      });
     }
   });
 });
@@ -98,29 +143,77 @@ test('every machine is named once, with its verdict and a reason', () => {
       snapshot.machines.map(({ spec }) => spec.name).sort(),
     );
     expect(candidates.filter(({ why }) => why === '')).toEqual([]);
-    for (const kind of ['power-on', 'drain'] as const)
+    for (const kind of ['power-on', 'drain', 'cancel-drain'] as const)
       expect(candidates.filter(({ verdict }) => verdict === kind).map(({ machine }) => machine)).toEqual(
         named(decision, kind).sort(),
       );
   });
 });
 
-test('no node is emptied that runs a pod which cannot move', () => {
+test('every pod that is counted as served has a place, as an independent judge finds', () => {
+  let served = 0;
   holds((snapshot, decision) => {
-    for (const name of named(decision, 'drain'))
-      expect(
-        snapshot.cluster.pods.filter(
-          (pod) => pod.node === name && !pod.finished && !pod.belongsToNode && !pod.movable,
-        ),
-      ).toEqual([]);
+    const byName = new Map(snapshot.cluster.pods.map((pod) => [podName(pod), pod]));
+    const assigned = new Map<string, string[]>();
+    for (const { pods, on } of decision.assignments())
+      assigned.set(on, [...(assigned.get(on) ?? []), ...pods]);
+    const total = [...assigned.values()].flat();
+    expect(new Set(total).size).toBe(total.length);
+    for (const [on, names] of assigned) {
+      const real = snapshot.cluster.nodes.find(({ name }) => name === on);
+      const spot = real ? spotOfNode(real) : spotOfMachine(machineOf(snapshot, on));
+      const pods = names.flatMap((name) => byName.get(name) ?? []);
+      expect(pods.every((pod) => mayRunOn(pod, spot))).toBe(true);
+      expect(holdsAll(spot, [...podsThere(snapshot, on), ...pods])).toBe(true);
+      served += pods.length;
+    }
+    const unmet = decision.record.unmet.reduce((sum, { pods }) => sum + pods, 0);
+    expect(total.length + unmet).toBe(waitingPods(snapshot.cluster).length);
   });
+  expect(served).toBeGreaterThan(100);
 });
 
-/** What the cluster looks like once everything that was ordered is there and the scheduler has been round. */
-function carriedOut(snapshot: Snapshot, on: readonly string[]): Snapshot {
-  const arrives = (name: string, capacity: string): boolean => on.includes(name) || capacity === 'coming';
+test('a scale-down loses no pod: an independent judge finds them all a place elsewhere, together', () => {
+  let moved = 0;
+  holds((snapshot, decision) => {
+    const off = named(decision, 'drain');
+    if (off.length === 0) return;
+    const assigned = new Map<string, string[]>();
+    for (const { pods, on } of decision.assignments())
+      assigned.set(on, [...(assigned.get(on) ?? []), ...pods]);
+    const leaving = off.flatMap((name) =>
+      podsThere(snapshot, name).filter((pod) => !pod.belongsToNode && !pod.terminating),
+    );
+    expect(leaving.every(({ movable }) => movable)).toBe(true);
+    const closed = new Set([
+      ...off,
+      ...snapshot.machines
+        .filter((machine) => capacityOf(machine) === 'leaving')
+        .map(({ spec }) => spec.name),
+    ]);
+    const spots = snapshot.cluster.nodes
+      .filter(({ name, ready, unschedulable }) => ready && !unschedulable && !closed.has(name))
+      .map((one) => ({
+        spot: spotOfNode(one),
+        pods: [
+          ...podsThere(snapshot, one.name),
+          ...snapshot.cluster.pods.filter((pod) => assigned.get(one.name)?.includes(podName(pod))),
+        ],
+      }));
+    expect(canPlace(leaving, spots)).toBe(true);
+    moved += leaving.length;
+  }, restfulSnapshot);
+  expect(moved).toBeGreaterThan(100);
+});
+
+/** The cluster once everything that was ordered is there and the scheduler has put pods where they were counted on. */
+function carriedOut(snapshot: Snapshot, decision: Considered): Snapshot {
+  const on = new Set(named(decision, 'power-on'));
+  const kept = new Set(named(decision, 'cancel-drain'));
+  const arrives = (machine: Machine): boolean =>
+    on.has(machine.spec.name) || capacityOf(machine) === 'coming';
   const machines = snapshot.machines.map((machine) =>
-    arrives(machine.spec.name, capacityOf(machine))
+    arrives(machine) || kept.has(machine.spec.name)
       ? {
           ...machine,
           status: {
@@ -135,23 +228,18 @@ function carriedOut(snapshot: Snapshot, on: readonly string[]): Snapshot {
         }
       : machine,
   );
-  // Room is used in the order it was counted in: what is there, what was coming, what was ordered.
-  const turn = ({ spec }: (typeof machines)[number]): number => on.indexOf(spec.name);
   const nodes = [
-    ...snapshot.cluster.nodes.toSorted((a, b) => byText(a.name, b.name)),
-    ...snapshot.machines
-      .filter((machine) => arrives(machine.spec.name, capacityOf(machine)))
-      .sort((a, b) => turn(a) - turn(b) || byText(a.spec.name, b.spec.name))
-      .map((machine) => {
-        const { name, labels, free } = placeOf(machine);
-        return node(name, { labels, allocatable: free });
-      }),
+    ...snapshot.cluster.nodes.map((one) => (kept.has(one.name) ? { ...one, unschedulable: false } : one)),
+    ...snapshot.machines.filter(arrives).map((machine) => {
+      const { name, labels, has } = spotOfMachine(machine);
+      return node(name, { labels, allocatable: has });
+    }),
   ];
-  const open = openNodes({ ...snapshot, machines, cluster: { nodes, pods: snapshot.cluster.pods } });
-  const waiting = new Set(waitingPods(snapshot.cluster));
-  const bind = new Map([...waiting].map((pod) => [pod, place(pod, open)]));
+  const bound = new Map(
+    decision.assignments().flatMap(({ pods, on: to }) => pods.map((pod) => [pod, to] as const)),
+  );
   const pods = snapshot.cluster.pods.map((pod) => {
-    const to = bind.get(pod);
+    const to = bound.get(podName(pod));
     return to ? { ...pod, node: to, unschedulable: undefined } : pod;
   });
   return { ...snapshot, machines, cluster: { nodes, pods } };
@@ -159,19 +247,38 @@ function carriedOut(snapshot: Snapshot, on: readonly string[]): Snapshot {
 
 test('once what was ordered is there, nothing more is ordered for the same pods', () => {
   holds((snapshot, decision) => {
-    const on = named(decision, 'power-on');
-    const settled = carriedOut(snapshot, on);
-    expect(named(decide(settled, now), 'power-on')).toEqual([]);
+    const settled = decide(carriedOut(snapshot, decision), now);
+    expect([...named(settled, 'power-on'), ...named(settled, 'cancel-drain')]).toEqual([]);
+  });
+});
+
+test('nor while it is on its way', () => {
+  holds((snapshot, decision) => {
+    const on = new Set(named(decision, 'power-on'));
+    const kept = new Set(named(decision, 'cancel-drain'));
+    const machines = snapshot.machines.map((machine): Machine => {
+      const { status, spec } = machine;
+      if (on.has(spec.name))
+        return { ...machine, status: { ...status, state: 'powering-on', operation: 'op' } };
+      if (kept.has(spec.name))
+        return { ...machine, status: { ...status, state: 'ready', operation: undefined } };
+      return machine;
+    });
+    const nodes = snapshot.cluster.nodes.map((one) =>
+      kept.has(one.name) ? { ...one, unschedulable: false } : one,
+    );
+    const again = decide({ ...snapshot, machines, cluster: { ...snapshot.cluster, nodes } }, now);
+    expect([...named(again, 'power-on'), ...named(again, 'cancel-drain')]).toEqual([]);
   });
 });
 
 test('what was just ordered is not given up again while its pods wait for the scheduler', () => {
   holds((snapshot, decision) => {
-    const on = named(decision, 'power-on').filter((name) =>
-      decision.record.candidates.some(({ machine, why }) => machine === name && why.startsWith('holds')),
-    );
+    const on = decision.record.candidates
+      .filter(({ verdict, why }) => verdict === 'power-on' && why.startsWith('holds'))
+      .map(({ machine }) => machine);
     const { pods } = snapshot.cluster;
-    const arrived = carriedOut(snapshot, on);
+    const arrived = carriedOut(snapshot, decision);
     const later = decide({ ...arrived, cluster: { ...arrived.cluster, pods } }, now + minute);
     expect(named(later, 'drain').filter((name) => on.includes(name))).toEqual([]);
   });

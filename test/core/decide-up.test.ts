@@ -46,6 +46,7 @@ describe('powering on', () => {
       verdict: 'power-on',
       why: 'holds 1 of 1 waiting pod',
       watts: 100,
+      score: expect.objectContaining({ watts: 32.5 }),
     });
     expect(intents(snapshot({ machines: [machine('m2'), machine('m1')], pods: pods(1) }))).toEqual([
       'power-on m1',
@@ -74,7 +75,7 @@ describe('powering on', () => {
   );
 
   test('a machine that is leaving is no room', () => {
-    const leaving = serving('m1', { status: { state: 'draining', operation: 'op-1' } });
+    const leaving = serving('m1', { status: { state: 'powering-off', operation: 'op-1' } });
     const given = snapshot({
       machines: [leaving, machine('m2')],
       nodes: [node('m1', { unschedulable: true })],
@@ -89,14 +90,14 @@ describe('powering on', () => {
       pods: [pod('p', { nodeSelector: { disk: 'ssd' } })],
     });
     expect(intents(given)).toEqual(['power-on m2']);
-    expect(verdict(given, 'm1')).toBe('rejected: no label disk=ssd');
+    expect(verdict(given, 'm1')).toBe('rejected: needs label disk=ssd');
   });
 
   test('demand is told in groups of equal pods', () => {
     const given = snapshot({ pods: [...pods(2), pod('big', { requests: { cpu: 3000 } })] });
     expect(decide(given, now).record.demand).toEqual([
-      { pods: 1, requests: { cpu: 3000 }, example: 'default/big' },
-      { pods: 2, requests: { cpu: 1000, memory: Gi }, example: 'default/p0' },
+      { pods: 1, requests: { cpu: 3000 }, example: 'default/big', room: 0, served: 0 },
+      { pods: 2, requests: { cpu: 1000, memory: Gi }, example: 'default/p0', room: 0, served: 0 },
     ]);
   });
 });
@@ -139,8 +140,8 @@ describe('machines that cannot be powered on are rejected, and said why', () => 
     });
     const { record } = decide(given, now);
     expect(record.unmet).toEqual([
-      { pod: 'default/huge', why: '0 of 3 machines can run it (3: 64 cpu wanted, 4 cpu free)' },
-      { pod: 'default/ssd', why: '0 of 3 machines can run it (3: no label disk=ssd)' },
+      { pod: 'default/huge', pods: 1, why: '0 of 3 machines can run it (3: 64 cpu wanted, 4 cpu free)' },
+      { pod: 'default/ssd', pods: 1, why: '0 of 3 machines can run it (3: needs label disk=ssd)' },
     ]);
     expect(record.summary).toBe('nothing to power on; nothing to power off; no machine for 2 pods');
   });
@@ -154,6 +155,7 @@ describe('machines that cannot be powered on are rejected, and said why', () => 
     expect(decide(given, now).record.unmet).toEqual([
       {
         pod: 'default/p0',
+        pods: 1,
         why: '0 of 3 machines can run it (2: its BMC does not answer; 1: it is in maintenance)',
       },
     ]);
@@ -173,10 +175,11 @@ describe('limits', () => {
       pods: pods(10),
     });
     expect(intents(given)).toEqual(['power-on m1', 'power-on m2']);
-    expect(verdict(given, 'm3')).toBe('rejected: pool workers is at its maxNodes');
+    expect(verdict(given, 'm3')).toBe('rejected: pool workers is at maxNodes 2');
     const { record } = decide(given, now);
-    expect(record.unmet).toHaveLength(2);
-    expect(record.unmet[0]?.why).toMatch(/1: pool workers is at its maxNodes/);
+    expect(record.unmet).toMatchObject([{ pods: 2 }]);
+    expect(record.limits).toEqual(['pool workers is at maxNodes 2']);
+    expect(record.unmet[0]?.why).toMatch(/1: pool workers is at maxNodes 2/);
     expect(record.unmet[0]?.why).toMatch(/2: its room is taken by other pods/);
     expect(record.summary).toBe('power on m1, m2 for 10 pods; nothing to power off; no machine for 2 pods');
   });
@@ -191,7 +194,7 @@ describe('limits', () => {
         pods: pods(1, { nodeSelector: { 'kubernetes.io/hostname': 'm2' } }),
       });
       expect(intents(given)).toEqual([]);
-      expect(verdict(given, 'm2')).toBe('rejected: pool workers is at its maxNodes');
+      expect(verdict(given, 'm2')).toBe('rejected: pool workers is at maxNodes 1');
     },
   );
 

@@ -1,4 +1,5 @@
 import { lifecycle, stepOf } from '../../shared/core/lifecycle.ts';
+import { isToBeReleased } from './support/explorer/drain.ts';
 import { explore } from './support/explorer/explore.ts';
 import { begin, takeStep } from './support/explorer/functions.ts';
 import { scenarios } from './support/explorer/scenarios.ts';
@@ -65,6 +66,10 @@ test('fault 4, fault 5, fault 6, fault 7: workers are killed, or stopped until o
   survives(scenarios.power, 'fault 4', 'fault 5', 'fault 6', 'fault 7');
 });
 
+test('never on while an off is pending, whoever sent it', () => {
+  survives(scenarios.pending, 'fault 4');
+});
+
 test('fault 25, fault 26: pods land and joiners interfere while a node is drained', () => {
   survives(scenarios.drain, 'fault 25', 'fault 26');
 });
@@ -95,6 +100,7 @@ test('fault 2: a wake-up that comes late, twice or out of order changes nothing'
       ] as const) {
         const machine = machineAt(world, m);
         if (stepOf(machine) === step && lifecycle[machine.status.state].deadline) continue;
+        if (fn === 'drain' && isToBeReleased(world, m)) continue;
         const woken = structuredClone(world);
         begin(woken, slot, fn, m, right, scenario);
         takeStep(woken, slot, right, scenario);
@@ -121,6 +127,12 @@ describe('the explorer notices when', () => {
     ],
     ['cordonsFirst', 'pods are listed before the cordon', scenarios.drain, /while a pod runs/],
     ['guards', 'the lifecycle is not asked', scenarios.drain, /while a pod runs/],
+    [
+      'mindsPendingOff',
+      'an off that may still come is forgotten',
+      scenarios.pending,
+      /while an off is pending/,
+    ],
   ])('%s: %s', (rule, _what, scenario, expected) => {
     const { violation } = explore(scenario, { ...right, [rule]: false });
     expect(violation?.what).toMatch(expected);

@@ -11,8 +11,10 @@ const eventsByType: { readonly [Type in MachineEvent['type']]: Extract<MachineEv
   'drain-requested': { type: 'drain-requested', operation: 'op-2' },
   drained: { type: 'drained' },
   'drain-aborted': { type: 'drain-aborted', why: 'a test' },
+  'cut-requested': { type: 'cut-requested', operation: 'op-2' },
   'power-off-requested': { type: 'power-off-requested', operation: 'op-2' },
   'powered-off': { type: 'powered-off' },
+  lost: { type: 'lost', message: 'a test' },
   failed: { type: 'failed', code: 'never-joined', message: 'a test' },
   'found-on': { type: 'found-on' },
   'found-off': { type: 'found-off' },
@@ -35,8 +37,8 @@ vary([{}, { bootTime: now - minute }]);
 
 const inState = (state: MachineState): Machine[] =>
   circumstances.flatMap((status) =>
-    [false, true].map((maintenance) =>
-      machine('m1', { spec: { maintenance }, status: { ...status, state } }),
+    [{}, { maintenance: true }, { made: true }].map((spec) =>
+      machine('m1', { spec, status: { ...status, state } }),
     ),
   );
 
@@ -45,15 +47,21 @@ const happens = (to: Machine, event: MachineEvent) => transition(to, event, now,
 /** What may happen to whom, written down a second time: whoever changes the table changes it here too. */
 const expected = `
 off           power-on-requested   powering-on
+off           power-off-requested  powering-off
 off           found-on             joining
+off           failed               error
 off           maintenance-began    maintenance
 powering-on   powered-on           joining
 powering-on   failed               error         failed
 joining       joined               ready         done
 joining       found-off            error         failed
+joining       cut-requested        powering-off
 joining       failed               error         failed
 joining       maintenance-began    maintenance
 ready         drain-requested      draining
+ready         cut-requested        powering-off
+ready         lost                 error
+ready         power-off-requested  powering-off
 ready         found-off            off
 ready         maintenance-began    maintenance
 draining      drained              powering-off
@@ -65,6 +73,7 @@ error         joined               ready
 error         found-off            off
 error         found-on             joining
 error         power-off-requested  powering-off
+error         cut-requested        powering-off
 error         maintenance-began    maintenance
 maintenance   maintenance-ended    off
 `;
@@ -139,14 +148,15 @@ test('a second operation is never accepted while one is under way', () => {
 
 test('powering off is only reached when drained, or with nothing to lose', () => {
   let reached = 0;
+  // Whoever asks for a cut knows what is lost; what was found off has nothing left to lose.
   for (const state of states)
-    for (const event of events)
+    for (const event of events.filter(({ type }) => type !== 'cut-requested'))
       for (const given of inState(state)) {
         const result = happens(given, event);
         if (!result.ok || result.status.state !== 'powering-off' || state === 'powering-off') continue;
         reached += 1;
-        const { kubernetesNode, nodeReady, drain } = given.status;
-        expect(drain?.podsLeft === 0 || (kubernetesNode === undefined && !nodeReady)).toBe(true);
+        const { nodeReady, drain } = given.status;
+        expect(drain?.podsLeft === 0 || !nodeReady || state === 'off').toBe(true);
       }
   expect(reached).toBeGreaterThan(0);
 });
@@ -167,4 +177,39 @@ test('every state is reached from the first one', () => {
         if (result.ok) reached.add(result.status.state);
       }
   expect([...reached].sort()).toEqual([...states].sort());
+});
+
+describe('what people set by hand', () => {
+  const asked = (state: MachineState, event: MachineEvent, spec: object, status: object = {}) => {
+    const result = happens(machine('m1', { spec, status: { state, ...status } }), event);
+    return result.ok ? result.status.state : result.why;
+  };
+
+  test('powerState off: never powered on', () => {
+    expect(asked('off', eventsByType['power-on-requested'], { powerState: 'off' })).toMatch(/stays off/);
+    expect(asked('off', eventsByType['power-on-requested'], { powerState: 'on' })).toBe('powering-on');
+  });
+
+  test('powerState on: never drained', () => {
+    expect(asked('ready', eventsByType['drain-requested'], { powerState: 'on' })).toMatch(/stays on/);
+    expect(asked('ready', eventsByType['drain-requested'], { powerState: 'off' })).toBe('draining');
+  });
+
+  test('what cannot be powered off is not even drained', () => {
+    const status = { cannotPowerOff: true };
+    expect(asked('ready', eventsByType['drain-requested'], {}, status)).toMatch(/no way to power it off/);
+  });
+
+  test('only a machine made on demand is powered off when it is off', () => {
+    expect(asked('off', eventsByType['power-off-requested'], {})).toMatch(/not made on demand/);
+    expect(asked('off', eventsByType['power-off-requested'], { made: true })).toBe('powering-off');
+  });
+});
+
+test('where only its node tells that it is on, a machine may take as long as a boot takes', () => {
+  const status = { state: 'powering-on', stateSince: now - 6 * minute, operation: 'op-1' } as const;
+  const late = (blind: boolean) =>
+    overdue(machine('m1', { status: { ...status, blind } }), pool(), timings, now);
+  expect(late(false)?.type).toBe('failed');
+  expect(late(true)).toBeUndefined();
 });

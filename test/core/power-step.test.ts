@@ -1,13 +1,20 @@
 import fc from 'fast-check';
 import type { Power, PowerVerb } from '../../shared/core/machine.ts';
-import { nextPowerStep, type PowerStep } from '../../shared/core/power-step.ts';
+import { nextPowerStep, type PowerStep, type Powers } from '../../shared/core/power-step.ts';
 import { stableReads, defaultTimings as timings } from '../../shared/core/settings.ts';
 import { now, operation } from './support/builders.ts';
 
 type Command = { readonly verb: PowerVerb; readonly at: number };
 
-const step = (goal: 'on' | 'off', power: Power, commands: readonly Command[] = [], times = 1): PowerStep =>
-  nextPowerStep(operation(goal, { commands }), { power, times }, timings, now);
+const able: Powers = { softOff: true, hardOff: true };
+
+const step = (
+  goal: 'on' | 'off',
+  power: Power,
+  commands: readonly Command[] = [],
+  times = 1,
+  powers: Powers = able,
+): PowerStep => nextPowerStep(operation(goal, { commands }), { power, times }, powers, timings, now);
 
 const ago = (verb: PowerVerb, ms: number): Command => ({ verb, at: now - ms });
 
@@ -49,13 +56,19 @@ describe('off', () => {
     });
   });
 
-  test('becomes hard when softness was in vain since the first command, however recent the last', () => {
+  test('becomes hard when softness was in vain since the first command, and the last has had its time', () => {
     expect(step('off', 'on', [ago('soft-off', patience - 1), ago('soft-off', 1)])).toMatchObject({
       kind: 'wait',
     });
-    expect(step('off', 'on', [ago('soft-off', patience), ago('soft-off', 1)])).toMatchObject({
+    const again = (ms: number) => step('off', 'on', [ago('soft-off', patience), ago('soft-off', ms)]);
+    expect(again(timings.resendAfterMs - 1)).toMatchObject({ kind: 'wait' });
+    expect(again(timings.resendAfterMs)).toMatchObject({ kind: 'command', verb: 'hard-off' });
+  });
+
+  test('is soft once more when the only one may never have been sent', () => {
+    expect(step('off', 'on', [ago('soft-off', 2 * patience)])).toMatchObject({
       kind: 'command',
-      verb: 'hard-off',
+      verb: 'soft-off',
     });
   });
 
@@ -63,6 +76,61 @@ describe('off', () => {
     const hard = (ms: number) => step('off', 'on', [ago('soft-off', 2 * patience), ago('hard-off', ms)]);
     expect(hard(timings.resendAfterMs - 1)).toEqual({ kind: 'wait', why: 'hard off was requested' });
     expect(hard(timings.resendAfterMs)).toMatchObject({ kind: 'command', verb: 'hard-off' });
+  });
+});
+
+describe('what the driver cannot do is planned without', () => {
+  test('no soft off: hard at once', () => {
+    expect(step('off', 'on', [], 1, { softOff: false, hardOff: true })).toMatchObject({ verb: 'hard-off' });
+  });
+
+  test('no hard off: soft again and again', () => {
+    const commands = [ago('soft-off', 2 * timings.softOffPatienceMs)];
+    const powers = { softOff: true, hardOff: false };
+    expect(step('off', 'on', commands, 1, powers)).toMatchObject({ verb: 'soft-off' });
+  });
+
+  test('neither: it is said at once, also while the power is unknown, unless it is off already', () => {
+    const powers = { softOff: false, hardOff: false };
+    const why = 'this machine cannot be powered off by its driver';
+    expect(step('off', 'on', [], 1, powers)).toEqual({ kind: 'impossible', why });
+    expect(step('off', 'unknown', [], 1, powers)).toEqual({ kind: 'impossible', why });
+    expect(step('off', 'off', [], stableReads, powers)).toEqual({ kind: 'reached' });
+    expect(step('on', 'off', [], 1, powers)).toMatchObject({ verb: 'on' });
+  });
+});
+
+describe('a BMC gets one command at a time', () => {
+  const since = (ms: number): Powers => ({ ...able, lastCommandAt: now - ms });
+  const every = timings.commandEveryMs;
+
+  test.each(['on', 'off'] as const)('towards %s', (goal) => {
+    const power = goal === 'on' ? 'off' : 'on';
+    expect(step(goal, power, [], 1, since(every - 1))).toMatchObject({ kind: 'wait' });
+    expect(step(goal, power, [], 1, since(every))).toMatchObject({ kind: 'command' });
+  });
+
+  test('a clock that is far ahead is not waited for', () => {
+    expect(step('on', 'off', [], 1, since(-3_600_000))).toMatchObject({ kind: 'command' });
+  });
+});
+
+describe('never on while an off is pending', () => {
+  const pending = (ms: number): Powers => ({ ...able, pendingOff: ago('soft-off', ms) });
+
+  test('on is not believed while an off may still come', () => {
+    const waiting = step('on', 'on', [], 9, pending(30_000));
+    expect(waiting).toEqual({ kind: 'wait', why: 'an off was sent 30 s ago and may still come' });
+    expect(step('on', 'on', [], 9, pending(timings.powerOffTimeoutMs))).toEqual({ kind: 'reached' });
+  });
+
+  test('on is sent only once off has been read to be sure', () => {
+    expect(step('on', 'off', [], stableReads - 1, pending(30_000))).toMatchObject({ kind: 'wait' });
+    expect(step('on', 'off', [], stableReads, pending(30_000))).toMatchObject({ verb: 'on' });
+  });
+
+  test('it does not keep an off from being carried out', () => {
+    expect(step('off', 'on', [], 1, pending(30_000))).toMatchObject({ verb: 'soft-off' });
   });
 });
 

@@ -1,12 +1,12 @@
 import { type MachineState, states } from '../../shared/core/lifecycle.ts';
 import type { MachineSpec, MachineStatus, Power } from '../../shared/core/machine.ts';
-import { surprise } from '../../shared/core/recover.ts';
+import { type Seen, surprise } from '../../shared/core/recover.ts';
 import { defaultTimings } from '../../shared/core/settings.ts';
 import { transition } from '../../shared/core/transition.ts';
 import { machine, now } from './support/builders.ts';
 
 const found = (power: Power, status: Partial<MachineStatus>, spec: Partial<MachineSpec> = {}) =>
-  surprise(machine('m1', { spec, status }), power, 'op-2', now)?.type;
+  surprise(machine('m1', { spec, status }), { power }, 'op-2', now)?.type;
 
 const neverJoined = { code: 'never-joined', message: 'no node', at: 0 } as const;
 
@@ -60,6 +60,83 @@ test.each<[string, Power, Partial<MachineStatus>, string | undefined]>([
   expect(found(power, status)).toBe(event);
 });
 
+const unhealthy = { code: 'unhealthy', message: 'PSU 2 failed', at: 0 } as const;
+
+test.each<[string, Partial<Seen>, Partial<MachineStatus>, string | undefined]>([
+  ['ill and off: quarantined before it is chosen', { health: 'critical' }, { state: 'off' }, 'failed'],
+  ['only a warning', { health: 'warning' }, { state: 'off' }, undefined],
+  [
+    'ill and about to be powered on',
+    { health: 'critical' },
+    { state: 'powering-on', operation: 'op-1' },
+    undefined,
+  ],
+  [
+    'ill and serving: reported, not touched',
+    { power: 'on', health: 'critical' },
+    { state: 'ready' },
+    undefined,
+  ],
+  [
+    'still ill when its time is over',
+    { health: 'critical' },
+    { state: 'error', lastError: unhealthy, retryAt: now },
+    undefined,
+  ],
+  [
+    'well before its time is over',
+    { health: 'ok' },
+    { state: 'error', lastError: unhealthy, retryAt: now + 1 },
+    'found-off',
+  ],
+  [
+    'well, but in quarantine for something else',
+    { health: 'ok' },
+    { state: 'error', lastError: neverJoined, retryAt: now + 1 },
+    undefined,
+  ],
+  [
+    'not measured any more: it waits for its time',
+    {},
+    { state: 'error', lastError: unhealthy, retryAt: now + 1 },
+    undefined,
+  ],
+])('hardware: %s', (_name, seen, status, event) => {
+  const given = machine('m1', { status });
+  expect(surprise(given, { power: 'off', ...seen }, 'op-2', now)?.type).toBe(event);
+});
+
+test.each<[string, Power, Partial<MachineStatus>, Partial<MachineSpec>, string | undefined]>([
+  ['powerState on, off', 'off', { state: 'off' }, { powerState: 'on' }, 'power-on-requested'],
+  ['powerState on, on', 'on', { state: 'ready' }, { powerState: 'on' }, undefined],
+  [
+    'powerState on, in quarantine',
+    'off',
+    { state: 'off', retryAt: now + 1 },
+    { powerState: 'on' },
+    undefined,
+  ],
+  ['powerState off, serving', 'on', { state: 'ready' }, { powerState: 'off' }, 'drain-requested'],
+  [
+    'powerState off, on its way off already',
+    'on',
+    { state: 'draining', operation: 'op-1' },
+    { powerState: 'off' },
+    undefined,
+  ],
+  ['powerState off, off', 'off', { state: 'off' }, { powerState: 'off' }, undefined],
+  ['made on demand and left over', 'off', { state: 'off' }, { made: true }, 'power-off-requested'],
+  [
+    'made on demand, its operation under way',
+    'off',
+    { state: 'powering-on', operation: 'op-1' },
+    { made: true },
+    undefined,
+  ],
+])('by hand: %s', (_name, power, status, spec, event) => {
+  expect(found(power, status, spec)).toBe(event);
+});
+
 test('maintenance begins for whoever is not operated on, and is not disturbed', () => {
   const begins = states.filter(
     (state) => found('on', { state }, { maintenance: true }) === 'maintenance-began',
@@ -76,7 +153,7 @@ test('what is a surprise can happen, unless its guard says otherwise', () => {
   for (const state of states)
     for (const power of ['on', 'off'] as const) {
       const given = machine('m1', { status: { state, powerState: power } });
-      const event = surprise(given, power, 'op-2', now);
+      const event = surprise(given, { power }, 'op-2', now);
       if (event)
         expect([state, event.type, transition(given, event, now, defaultTimings).ok]).toEqual([
           state,

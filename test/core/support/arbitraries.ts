@@ -3,7 +3,7 @@ import type { Node, Pod } from '../../../shared/core/cluster.ts';
 import { lifecycle, states } from '../../../shared/core/lifecycle.ts';
 import type { Machine, Power } from '../../../shared/core/machine.ts';
 import type { Snapshot } from '../../../shared/core/snapshot.ts';
-import { Gi, machine, minute, node, now, pod, pool, settings } from './builders.ts';
+import { Gi, machine, minute, node, now, pod, pool, running, serving, settings } from './builders.ts';
 
 const pools = ['workers', 'gpu'] as const;
 /** Mostly the usual, now and then something else. */
@@ -30,6 +30,7 @@ const anyMachine = (name: string): fc.Arbitrary<{ machine: Machine; node: Node |
       reachable: mostly<boolean | undefined>(true, undefined, false),
       ready: mostly(true, false),
       maintenance: fc.boolean(),
+      proven: mostly(true, false),
       retryAt: mostly<number | undefined>(undefined, now - 1, now + 1),
       idleSince: fc.constantFrom(undefined, now - 5 * minute, now - 30 * minute),
     })
@@ -54,6 +55,7 @@ const anyMachine = (name: string): fc.Arbitrary<{ machine: Machine; node: Node |
             bmcReachable: rest.reachable,
             ...(deadline && { operation: `op-${name}` }),
             ...(known && { kubernetesNode: name, nodeReady: ready }),
+            ...(rest.proven && { provenAt: now - 90 * minute }),
             retryAt: rest.retryAt,
           },
           metrics: { idleSince: rest.idleSince },
@@ -118,4 +120,49 @@ export const anySnapshot: fc.Arbitrary<Snapshot> = fc
         settings: settings({ scaleDownThreshold: threshold }),
         cluster: { nodes, pods },
       }));
+  });
+
+/** Machines that serve and are used a little, for so long that whoever can go does. */
+export const restfulSnapshot: fc.Arbitrary<Snapshot> = fc
+  .record({
+    sizes: fc.array(fc.constantFrom(2000, 4000, 8000), { minLength: 2, maxLength: 6 }),
+    pods: fc.array(
+      fc.record({
+        cpu: fc.constantFrom(250, 500, 1000, 2000),
+        on: fc.nat(5),
+        movable: mostly(true, false),
+        pinned: mostly<string | undefined>(undefined, 'a', 'b'),
+      }),
+      { maxLength: 8 },
+    ),
+    waiting: fc.nat(2),
+    minNodes: fc.nat(1),
+  })
+  .map(({ sizes: given, pods, waiting, minNodes }) => {
+    const labels = (index: number) => ({
+      zone: index % 2 ? 'a' : 'b',
+      'kubernetes.io/hostname': `m${index}`,
+    });
+    return {
+      machines: given.map((cpu, index) =>
+        serving(`m${index}`, { spec: { resources: { cpu, memory: 16 * Gi }, labels: labels(index) } }),
+      ),
+      pools: [pool({ minNodes })],
+      settings: settings({ scaleDownThreshold: 0.7 }),
+      cluster: {
+        nodes: given.map((cpu, index) =>
+          node(`m${index}`, { labels: labels(index), allocatable: { cpu, memory: 16 * Gi, pods: 110 } }),
+        ),
+        pods: [
+          ...pods.map(({ cpu, on, movable, pinned }, index) =>
+            running(`p${index}`, `m${on % given.length}`, {
+              movable,
+              requests: { cpu, memory: Gi },
+              ...(pinned && { nodeSelector: { zone: pinned } }),
+            }),
+          ),
+          ...Array.from({ length: waiting }, (_, index) => pod(`w${index}`)),
+        ],
+      },
+    };
   });

@@ -1,7 +1,7 @@
 import type { Node, Pod } from '../../../shared/core/cluster.ts';
 import type { Machine, MachineSpec, MachineStatus } from '../../../shared/core/machine.ts';
 import type { Operation } from '../../../shared/core/operation.ts';
-import { defaultTimings, type PoolSpec, type Settings } from '../../../shared/core/settings.ts';
+import { defaultPool, defaultSettings, type PoolSpec, type Settings } from '../../../shared/core/settings.ts';
 import type { Snapshot } from '../../../shared/core/snapshot.ts';
 
 /** The time of every test that does not say otherwise. */
@@ -47,6 +47,7 @@ export function serving(name: string, { spec, status, metrics }: MachineParts = 
       powerState: 'on',
       kubernetesNode: name,
       nodeReady: true,
+      provenAt: now - 120 * minute,
       ...status,
     },
     metrics: metrics ?? { idleSince: now - 60 * minute },
@@ -90,32 +91,31 @@ export function pod(name: string, parts: Partial<Pod> = {}): Pod {
 export const running = (name: string, on: string, parts: Partial<Pod> = {}): Pod =>
   pod(name, { node: on, unschedulable: undefined, ...parts });
 
-interface PoolParts {
-  readonly name?: string;
+interface PoolParts extends Partial<Omit<PoolSpec, 'limits' | 'scaleDown'>> {
   readonly minNodes?: number;
   readonly maxNodes?: number;
+  readonly cpuCores?: number;
+  readonly memoryMiB?: number;
   readonly unneededForMs?: number;
   readonly drainTimeoutMs?: number;
-  readonly provisionTimeoutMs?: number;
+  readonly maxConcurrent?: number;
 }
 
 export function pool(parts: PoolParts = {}): PoolSpec {
+  const { minNodes = 0, maxNodes = 0, cpuCores = 0, memoryMiB = 0, ...others } = parts;
+  const { unneededForMs, drainTimeoutMs = 15 * minute, maxConcurrent = 10, ...rest } = others;
   return {
-    name: parts.name ?? 'workers',
-    limits: { minNodes: parts.minNodes ?? 0, maxNodes: parts.maxNodes ?? 0 },
-    scaleDown: {
-      unneededForMs: parts.unneededForMs ?? 10 * minute,
-      drainTimeoutMs: parts.drainTimeoutMs ?? 15 * minute,
-    },
-    provisionTimeoutMs: parts.provisionTimeoutMs ?? 15 * minute,
+    ...defaultPool,
+    name: 'workers',
+    limits: { minNodes, maxNodes, cpuCores, memoryMiB },
+    scaleDown: { maxConcurrent, unneededForMs: unneededForMs ?? 10 * minute, drainTimeoutMs },
+    ...rest,
   };
 }
 
 export const settings = (parts: Partial<Settings> = {}): Settings => ({
-  protect: ['control-plane'],
-  dryRun: false,
+  ...defaultSettings,
   scaleDownThreshold: 0.5,
-  timings: defaultTimings,
   ...parts,
 });
 

@@ -1,7 +1,7 @@
-import { stepOf } from '../../../../shared/core/lifecycle.ts';
+import { capacityOf, stepOf } from '../../../../shared/core/lifecycle.ts';
 import { acquire, holds, machineLease, observe } from './store.ts';
 import { conclude, end, goOn, late, type Step, stillHolds } from './turn.ts';
-import { machineAt, modelMachine, podsOn } from './world.ts';
+import { machineAt, modelMachine, podsOn, type World } from './world.ts';
 
 /** drain-node: cordons, lists, evicts, until nobody is left or the time is up. */
 export const drain: Record<string, Step> = {
@@ -13,8 +13,9 @@ export const drain: Record<string, Step> = {
   read: (turn) => {
     const { world, slot, run, rules } = turn;
     const { node: real } = modelMachine(world, run.m);
-    if (!holds(world, slot, machineLease(run.m)) || stepOf(machineAt(world, run.m)) !== 'drain-node')
-      return end(turn);
+    if (!holds(world, slot, machineLease(run.m))) return end(turn);
+    if (stepOf(machineAt(world, run.m)) !== 'drain-node')
+      return isToBeReleased(world, run.m) ? goOn(turn, 'release') : end(turn);
     run.stale = [];
     const due = late(turn);
     if (due) {
@@ -55,5 +56,15 @@ export const drain: Record<string, Step> = {
     if (real) real.cordoned = false;
     goOn(turn, 'conclude');
   },
+  release: (turn) => {
+    if (!stillHolds(turn)) return;
+    const { node: real } = modelMachine(turn.world, turn.run.m);
+    if (real) real.cordoned = false;
+    end(turn);
+  },
   conclude,
 };
+
+/** Its drain was called off by an evaluation, which cannot uncordon it. */
+export const isToBeReleased = (world: World, m: number): boolean =>
+  capacityOf(machineAt(world, m)) === 'serving' && modelMachine(world, m).node?.cordoned === true;

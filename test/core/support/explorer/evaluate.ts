@@ -26,14 +26,17 @@ export const evaluate: Record<string, Step> = {
     const [intent, ...rest] = run.intents ?? [];
     if (!intent) throw new Error('nothing to write');
     const on = intent.kind === 'power-on';
+    const cancels = intent.kind === 'cancel-drain';
     happen(
       world,
       slot,
       run,
       intent.m,
       {
-        event: { type: on ? 'power-on-requested' : 'drain-requested', operation: 'op' },
-        begins: on ? 'on' : 'off',
+        event: cancels
+          ? { type: 'drain-aborted', why: 'needed after all' }
+          : { type: on ? 'power-on-requested' : 'drain-requested', operation: 'op' },
+        begins: cancels ? undefined : on ? 'on' : 'off',
         lease: 'evaluate',
       },
       rules,

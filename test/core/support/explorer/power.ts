@@ -31,10 +31,17 @@ export const power: Record<string, Step> = {
     const next = nextPowerStep(
       operation(one.goal, { commands: one.commands }),
       { power: seen, times: run.times },
+      {
+        softOff: true,
+        hardOff: true,
+        ...(turn.rules.mindsPendingOff && { pendingOff: one.status.pendingOff }),
+      },
       timings,
       0,
     );
     if (next.kind === 'reached') {
+      if (one.goal === 'on' && one.pending && one.pending !== 'on')
+        throw new Violation(`machine ${run.m} is taken to be on while an off is pending`);
       run.event = { type: seen === 'on' ? 'powered-on' : 'powered-off' };
       run.observed = { powerState: seen };
       goOn(turn, 'conclude');
@@ -54,6 +61,7 @@ export const power: Record<string, Step> = {
       return goOn(turn, 'look');
     }
     one.commands = [...one.commands, { verb, at: 0 }];
+    one.status = { ...one.status, pendingOff: verb === 'on' ? undefined : { verb, at: 0 } };
     touch(world, run.m);
     if (
       verb !== 'on' &&
@@ -73,6 +81,8 @@ export const power: Record<string, Step> = {
       throw new Violation(`machine ${run.m} is told ${verb} after a later operation began`);
     if (verb !== 'on' && podsOn(world, run.m) > 0 && one.status.drain?.podsLeft === 0)
       throw new Violation(`machine ${run.m} is powered off while a pod runs on it`);
+    if (verb === 'on' && one.pending && one.pending !== 'on')
+      throw new Violation(`machine ${run.m} is told to power on while an off is pending`);
     if (mishap !== 'command without effect') {
       if ((verb === 'on') === one.on) delete one.pending;
       else one.pending = verb;

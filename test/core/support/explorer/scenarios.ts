@@ -45,6 +45,13 @@ const poweringOn = (): ModelMachine => ({
   ordered: true,
 });
 
+/** To be powered on while an off that an earlier operation sent has not come yet. */
+const offPending = (): ModelMachine => {
+  const given = poweringOn();
+  const pendingOff = { verb: 'soft-off', at: 0 } as const;
+  return { ...given, status: { ...given.status, pendingOff }, on: true, pending: 'soft-off' };
+};
+
 /** On, told so, and about to be too late. */
 const joining = (): ModelMachine => ({
   ...off(),
@@ -117,6 +124,16 @@ export const scenarios = {
     functions: ['evaluate', 'power'],
     faults: ['crash', 'lease lost'],
     mostStates: 15_000,
+    walks: 0,
+  },
+  pending: {
+    name: 'an off that was sent before comes late, or never',
+    maxNodes: 1,
+    pods: [[0]],
+    starts: [world([offPending()], ['none']), world([offPending()], ['waiting'])],
+    functions: ['evaluate', 'power', 'sweep'],
+    faults: ['crash', 'unknown reading', 'person'],
+    mostStates: 4_000,
     walks: 0,
   },
   drain: {

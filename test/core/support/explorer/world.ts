@@ -1,4 +1,5 @@
 import type { Node, Pod } from '../../../../shared/core/cluster.ts';
+import type { Intent } from '../../../../shared/core/decision.ts';
 import type { MachineEvent } from '../../../../shared/core/lifecycle.ts';
 import type {
   Machine,
@@ -52,7 +53,7 @@ export interface Run {
   event?: MachineEvent | undefined;
   observed?: Partial<MachineStatus>;
   uncordon?: boolean;
-  intents?: { kind: 'power-on' | 'drain'; m: number }[];
+  intents?: { kind: Intent['kind']; m: number }[];
 }
 
 /** What a right implementation does. The explorer must notice when any of it is left out. */
@@ -67,6 +68,8 @@ export interface Rules {
   readonly cordonsFirst: boolean;
   /** The lifecycle's guards are asked. */
   readonly guards: boolean;
+  /** An off that was sent, by whatever operation, is waited for before anything is on. */
+  readonly mindsPendingOff: boolean;
 }
 
 /** All of it. */
@@ -76,6 +79,7 @@ export const right: Rules = {
   readsUnderLease: true,
   cordonsFirst: true,
   guards: true,
+  mindsPendingOff: true,
 };
 
 export interface Scenario {
@@ -106,6 +110,7 @@ export const timings: Timings = {
   bmcTimeoutMs: 1,
   readEveryMs: 1,
   sweepEveryMs: 1,
+  commandEveryMs: 0,
   resendAfterMs: 1,
   softOffPatienceMs: 1,
   powerOnTimeoutMs: 2,
@@ -114,10 +119,17 @@ export const timings: Timings = {
   retryAfterMs: 1,
   retryAfterMaxMs: 2,
   evictEveryMs: 1,
+  volumeTimeoutMs: 1,
 };
 const oldest = -2;
 
-export const modelSettings: Settings = settings({ protect: [], scaleDownThreshold: 0, timings });
+export const modelSettings: Settings = settings({
+  protect: [],
+  scaleDownThreshold: 0,
+  requireProvenCycle: false,
+  cooldowns: { afterScaleUpMs: 0, afterScaleDownMs: 0, afterFailureMs: 0 },
+  timings,
+});
 
 export const modelPool = (maxNodes: number): PoolSpec =>
   pool({ maxNodes, unneededForMs: 0, drainTimeoutMs: 2, provisionTimeoutMs: 2 });
@@ -165,6 +177,7 @@ export const podsOf = (world: World, fits: Scenario['pods']): Pod[] =>
     const only = fits[index]?.length === 1 ? nameOf(fits[index][0] ?? 0) : undefined;
     return pod(`p${index}`, {
       requests: { cpu: 1000 },
+      createdAt: -1,
       nodeSelector: only === undefined ? {} : { 'kubernetes.io/hostname': only },
       ...(typeof where === 'number' && { node: nameOf(where), unschedulable: undefined }),
     });
@@ -173,7 +186,7 @@ export const podsOf = (world: World, fits: Scenario['pods']): Pod[] =>
 /** Leaves out what nothing depends on, and forgets how old is very old: fewer worlds that differ in nothing. */
 function tidyStatus(status: MachineStatus): MachineStatus {
   const old = (time: number): number => Math.max(time, oldest);
-  const { retryAt, lastError, drain } = status;
+  const { retryAt, lastError, drain, pendingOff } = status;
   return {
     state: status.state,
     stateSince: old(status.stateSince),
@@ -186,6 +199,7 @@ function tidyStatus(status: MachineStatus): MachineStatus {
     ...(status.bootTime !== undefined && { bootTime: 0 }),
     ...(status.joinTime !== undefined && { joinTime: 0 }),
     ...(retryAt !== undefined && retryAt > 0 && { retryAt }),
+    ...(pendingOff && { pendingOff: { verb: pendingOff.verb, at: old(pendingOff.at) } }),
     ...(lastError && { lastError: { code: lastError.code, message: '', at: 0 } }),
     ...(drain && { drain: { podsLeft: drain.podsLeft, podsTotal: 0 } }),
   };
@@ -210,13 +224,17 @@ export function tidy(world: World): World {
 /** One unit of time. */
 export function passTime(world: World): void {
   for (const one of world.machines) {
-    const { retryAt } = one.status;
+    const { retryAt, pendingOff } = one.status;
     one.status = {
       ...one.status,
       stateSince: one.status.stateSince - 1,
       ...(retryAt !== undefined && { retryAt: retryAt - 1 }),
+      ...(pendingOff && { pendingOff: { ...pendingOff, at: pendingOff.at - 1 } }),
     };
     for (const command of one.commands) command.at -= 1;
+    // What a BMC has not done by then it never does.
+    const given = one.status.pendingOff;
+    if (given && given.at <= -timings.powerOffTimeoutMs && one.pending !== 'on') delete one.pending;
   }
 }
 
@@ -232,4 +250,6 @@ export function setPower(world: World, m: number, on: boolean): void {
     for (const run of world.slots) if (run?.observed && run.m === m) run.observed = relabel(run.observed);
   }
   one.on = on;
+  // Whatever was to power it off has nothing left to do.
+  if (!on && one.pending !== 'on') delete one.pending;
 }

@@ -1,0 +1,84 @@
+import { type Chosen, putBack, retake, takeHead } from './greedy.ts';
+import { policies } from './policies.ts';
+import { type Box, head } from './shelves.ts';
+import type { Study } from './study.ts';
+import { isBetter, worth } from './value.ts';
+
+/** So many sets of machines are looked at; then the best so far has to do. */
+const mostLooks = 300;
+
+/**
+ * Leaves machines out, exchanges one for another, or two for one, as long as that is better. What is chosen one by
+ * one is sometimes one too many.
+ */
+export function improve(study: Study, chosen: readonly Chosen[], exact = false): readonly Chosen[] {
+  let looks = mostLooks;
+  let current = chosen;
+  let value = worth(study, current, exact);
+  const accept = (next: readonly Chosen[]): boolean => {
+    if (looks-- <= 0) return false;
+    const nextValue = worth(study, next, exact);
+    if (!isBetter(nextValue, value)) return false;
+    current = next;
+    value = nextValue;
+    return true;
+  };
+  while (looks > 0 && (step(study, current, 1, accept) || step(study, current, 2, accept)));
+  return current;
+}
+
+/** Tries to do without so many of them, or with one other instead. True when something was accepted. */
+function step(
+  study: Study,
+  current: readonly Chosen[],
+  fewer: 1 | 2,
+  accept: (next: readonly Chosen[]) => boolean,
+): boolean {
+  const { chooser } = study;
+  for (const out of selections(current, fewer)) {
+    const kept = current.filter((one) => !out.includes(one));
+    for (const one of out.toReversed()) putBack(chooser, one);
+    if (fewer === 1 && accept(kept)) return true;
+    for (const box of chooser.shelves.flatMap(({ boxes }) => boxes)) {
+      if (!mayReplace(study, box, out)) continue;
+      const instead = takeHead(chooser, box);
+      if (accept([...kept, instead])) return true;
+      putBack(chooser, instead);
+    }
+    for (const one of out) retake(chooser, one);
+  }
+  return false;
+}
+
+/** One of each box, or two: within a box all are alike, and the last taken goes first. */
+function selections(chosen: readonly Chosen[], fewer: 1 | 2): Chosen[][] {
+  const lastOf = new Map<Box, Chosen[]>();
+  for (const one of chosen) lastOf.set(one.box, [one, ...(lastOf.get(one.box) ?? [])].slice(0, 2));
+  const firsts = [...lastOf.values()].flatMap(([one]) => one ?? []).reverse();
+  if (fewer === 1) return firsts.map((one) => [one]);
+  const pairs = [...lastOf.values()].filter((pair) => pair.length === 2).map((pair) => pair.toReversed());
+  for (const [index, one] of firsts.entries())
+    for (const other of firsts.slice(index + 1)) pairs.push([one, other]);
+  return pairs;
+}
+
+/** Policies that stand before those that cost something may not be made worse. */
+function mayReplace({ chooser, groups, mayAsk }: Study, box: Box, out: readonly Chosen[]): boolean {
+  const { room, policiesOf, surroundings } = chooser;
+  const machine = head(box);
+  if (!machine || box.shelf.make || out.some((one) => one.box.shelf === box.shelf)) return false;
+  if (room.refusal(machine.spec)) return false;
+  // A pool with policies of its own has chosen by them, and who may not ask for the other pool yet does not get it.
+  if ([box, ...out.map((one) => one.box)].some(({ shelf }) => shelf.pool.policies)) return false;
+  if (groups.some((group) => !mayAsk(group, box.shelf) && out.some((one) => mayAsk(group, one.box.shelf))))
+    return false;
+  const names = policiesOf(undefined);
+  const costs = names.findIndex((name) => name === 'watts' || name === 'price' || name === 'waste');
+  return names.slice(0, Math.max(0, costs)).every((name) => {
+    const score = (one: Chosen['machine'], pool: Box['shelf']['pool']): number =>
+      policies[name].score({ machine: one, pool, ...nothing }, surroundings);
+    return out.every((one) => score(machine, box.shelf.pool) <= score(one.machine, one.box.shelf.pool));
+  });
+}
+
+const nothing = { served: 0, pods: 0, use: { cpu: 0, memory: 0 }, liking: 0 } as const;

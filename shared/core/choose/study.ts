@@ -1,0 +1,21 @@
+import type { Group } from '../demand.ts';
+import type { Place } from '../world/world.ts';
+import type { Chooser } from './greedy.ts';
+import type { Order } from './orders.ts';
+import type { Shelf } from './shelves.ts';
+
+/** Everything a plan is made from. The world has nobody of the groups in it yet. */
+export interface Task {
+  readonly chooser: Chooser;
+  readonly groups: readonly Group[];
+  /** Whether the group has waited long enough for machines of the shelf's pool. */
+  readonly mayAsk: (group: Group, shelf: Shelf) => boolean;
+  readonly running: readonly Place[];
+  /** Machines on their way. */
+  readonly coming: readonly Place[];
+}
+
+export interface Study extends Task {
+  readonly orders: readonly Order[];
+  readonly share: Float64Array;
+}

@@ -1,0 +1,109 @@
+import { capacityOf } from '../lifecycle.ts';
+import type { Machine } from '../machine.ts';
+import type { PoolSpec } from '../settings.ts';
+import type { Situation } from '../situation.ts';
+import type { Want } from '../wants.ts';
+import type { Minimum } from '../windows.ts';
+import { addMachine, type World } from '../world/world.ts';
+import type { Fill } from './fill.ts';
+import { type Chooser, type Chosen, preferred, retake } from './greedy.ts';
+import { shortOfHeadroom } from './headroom.ts';
+import { fitted } from './made.ts';
+import { type Option, scoresOf } from './policies.ts';
+import { type Box, head, type Shelf } from './shelves.ts';
+
+export interface Wanted {
+  readonly chosen: readonly { readonly chosen: Chosen; readonly why: string }[];
+  readonly wants: readonly string[];
+  /** What could not be had. */
+  readonly unmet: readonly string[];
+}
+
+const nothing: Fill = {
+  takes: [],
+  volatile: false,
+  served: 0,
+  pods: 0,
+  use: { cpu: 0, memory: 0 },
+  liking: 0,
+};
+
+/** Machines that no pod waits for: minimums and schedules, triggers, pressure, headroom. */
+export function chooseWanted(
+  chooser: Chooser,
+  situation: Situation,
+  already: readonly Chosen[],
+  cancelled: readonly Machine[],
+  minimums: ReadonlyMap<string, Minimum>,
+  others: readonly Want[],
+): Wanted {
+  const { world } = chooser;
+  const chosen: { chosen: Chosen; why: string }[] = [];
+  const wants = new Set<string>();
+  const unmet = new Set<string>();
+  const take = (want: Want, served: (machine: Machine) => number = () => 0): boolean => {
+    wants.add(want.why);
+    const one = pick(chooser, world, want, served);
+    if (one) chosen.push({ chosen: one, why: want.why });
+    else unmet.add(`no machine for it: ${want.why}`);
+    return one !== undefined;
+  };
+  const coming = (pool: PoolSpec): number =>
+    [...already, ...chosen.map((one) => one.chosen)].filter(({ machine }) => machine.spec.pool === pool.name)
+      .length;
+  const own = situation.pools.filter(({ managedBy }) => managedBy === 'bamel');
+  for (const pool of own) {
+    const minimum = minimums.get(pool.name);
+    if (!minimum) continue;
+    const there =
+      (situation.members.get(pool.name) ?? []).filter((machine) =>
+        ['coming', 'serving'].includes(capacityOf(machine)),
+      ).length + cancelled.filter(({ spec }) => spec.pool === pool.name).length;
+    for (let missing = minimum.nodes - there - coming(pool); missing > 0; missing -= 1)
+      if (!take({ pool: pool.name, why: minimum.why })) break;
+  }
+  // One machine on its way is help for everything that asks for one.
+  for (const want of others) {
+    const pool = want.pool === undefined ? undefined : situation.poolOf.get(want.pool);
+    if (pool ? coming(pool) === 0 : already.length + chosen.length === 0) take(want);
+  }
+  for (const pool of own)
+    for (;;) {
+      const short = shortOfHeadroom(world, pool);
+      if (!short || !take({ pool: pool.name, why: short.why }, short.helps)) break;
+    }
+  return { chosen, wants: [...wants], unmet: [...unmet] };
+}
+
+interface Choice extends Option {
+  readonly box: Box;
+}
+
+function pick(
+  chooser: Chooser,
+  world: World,
+  { pool, pressure }: Want,
+  served: (machine: Machine) => number,
+): Chosen | undefined {
+  const choices: Choice[] = [];
+  for (const shelf of chooser.shelves) {
+    if (pool !== undefined && shelf.pool.name !== pool) continue;
+    for (const box of shelf.boxes) {
+      const machine = offered(world, shelf, box);
+      if (machine && chooser.room.refusal(machine.spec) === undefined)
+        choices.push({ ...nothing, served: served(machine), machine, pool: shelf.pool, box });
+    }
+  }
+  const surroundings = { ...chooser.surroundings, pressure };
+  const choice = preferred(choices, { ...chooser, surroundings });
+  if (!choice) return undefined;
+  addMachine(world, choice.machine);
+  const score = scoresOf(choice, chooser.policiesOf(choice.pool), surroundings);
+  return retake(chooser, { machine: choice.machine, box: choice.box, pods: 0, score });
+}
+
+/** One that is made for nobody in particular is made as small as may be. */
+function offered(world: World, { make }: Shelf, box: Box): Machine | undefined {
+  const machine = head(box);
+  return machine && make ? fitted(world, make, machine, nothing, []) : machine;
+}

@@ -1,0 +1,133 @@
+import type { Eligible } from './candidates.ts';
+import type { Chooser } from './choose/greedy.ts';
+import { type Box, head } from './choose/shelves.ts';
+import type { Unmet } from './decision.ts';
+import { type Group, windowOf } from './demand.ts';
+import { capacityOf, lifecycle } from './lifecycle.ts';
+import type { Machine } from './machine.ts';
+import type { Situation } from './situation.ts';
+import { podName } from './snapshot.ts';
+import { plural, seconds } from './text.ts';
+import { addMachine, mark, misfit, type PodKind, rollback, type World } from './world/world.ts';
+
+/** So many kinds of pods are told about one by one. */
+const mostTold = 50;
+
+/** Why each machine that could have been powered on was not, and which limits had a part in it. */
+export function refusals(
+  { world, shelves, room }: Chooser,
+  { rejected: known }: Eligible,
+  needy: readonly Group[],
+  unserved: boolean,
+): { readonly rejected: Map<string, string>; readonly limits: string[] } {
+  const rejected = new Map(known);
+  const limits = new Set<string>();
+  for (const shelf of shelves) {
+    const help = whyNoHelp(world, shelf.example, needy);
+    for (const box of shelf.boxes) {
+      const next = head(box);
+      const limit = unserved && next ? room.refusal(next.spec) : undefined;
+      if (limit && help === notNeeded) limits.add(limit);
+      if (shelf.make) continue;
+      for (const { spec } of rest(box)) rejected.set(spec.name, help === notNeeded ? (limit ?? help) : help);
+    }
+  }
+  return { rejected, limits: [...limits] };
+}
+
+const notNeeded = 'not needed';
+
+const rest = ({ members, next }: Box): readonly Machine[] => members.slice(next);
+
+/** As the first pod that needs one would find it; "not needed" where it would do for somebody. */
+function whyNoHelp(world: World, machine: Machine, needy: readonly Group[]): string {
+  let first: string | undefined;
+  for (const { kind } of needy) {
+    const why = misfitOn(world, kind, machine);
+    if (why === undefined) return notNeeded;
+    first ??= why;
+  }
+  return first ?? notNeeded;
+}
+
+/** Why the pod could not run on the machine were it on and empty. */
+export function misfitOn(world: World, kind: PodKind, machine: Machine): string | undefined {
+  const before = mark(world);
+  const place = addMachine(world, machine);
+  const why = misfit(world, kind, place);
+  rollback(world, before);
+  return why;
+}
+
+/** For every kind of pod that is not served: what stands in the way on how many machines. */
+export function whyUnmet(
+  situation: Situation,
+  world: World,
+  { shelves }: Chooser,
+  groups: readonly Group[],
+  left: Int32Array,
+  rejected: ReadonlyMap<string, string>,
+): Unmet[] {
+  const unserved = groups.flatMap((group, index) => {
+    const pods = left[index] ?? 0;
+    return pods > 0 ? [{ group, pods }] : [];
+  });
+  const told = unserved.slice(0, mostTold).map(({ group, pods }) => ({
+    pod: podName(group.first),
+    pods,
+    why: reasons(situation, world, shelves.length > 0, group, rejected),
+  }));
+  const others = unserved.slice(mostTold);
+  const [next] = others;
+  if (!next) return told;
+  return [
+    ...told,
+    {
+      pod: podName(next.group.first),
+      pods: others.reduce((sum, { pods }) => sum + pods, 0),
+      why: `${others.length} more kinds of pods are not served`,
+    },
+  ];
+}
+
+function reasons(
+  situation: Situation,
+  world: World,
+  offers: boolean,
+  { kind, age }: Group,
+  rejected: ReadonlyMap<string, string>,
+): string {
+  const { machines, pools, settings } = situation;
+  if (kind.impossible !== undefined) return kind.impossible;
+  if (machines.length === 0 && !offers) return 'there are no machines in the inventory';
+  if (age === 0 && pools.length > 0) {
+    const shortest = Math.min(...pools.map((pool) => windowOf(pool, settings)));
+    return `it has not waited long enough yet (${shortest > 0 ? seconds(shortest) : 'its own scale-up delay'})`;
+  }
+  const counts = new Map<string, number>();
+  const judged = new Map<string, string | undefined>();
+  for (const machine of machines) {
+    const why = misfitLike(world, kind, machine, judged) ?? rejected.get(machine.spec.name) ?? busy(machine);
+    counts.set(why, (counts.get(why) ?? 0) + 1);
+  }
+  const listed = [...counts].sort((a, b) => b[1] - a[1]).map(([why, count]) => `${count}: ${why}`);
+  return `0 of ${machines.length} ${plural(machines.length, 'machine')} can run it (${listed.slice(0, 8).join('; ')})`;
+}
+
+/** Machines that are alike to every pod are judged once. */
+function misfitLike(
+  world: World,
+  kind: PodKind,
+  machine: Machine,
+  judged: Map<string, string | undefined>,
+): string | undefined {
+  const { nodeClass, free, domains } = world.sites.ofMachine(machine);
+  const key = `${nodeClass.id} ${free.join()} ${domains.join()}`;
+  if (!judged.has(key)) judged.set(key, misfitOn(world, kind, machine));
+  return judged.get(key);
+}
+
+const busy = (machine: Machine): string =>
+  capacityOf(machine) === 'leaving'
+    ? lifecycle[machine.status.state].means
+    : 'its room is taken by other pods';

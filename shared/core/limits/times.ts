@@ -1,0 +1,18 @@
+import { capacityOf } from '../lifecycle.ts';
+import type { Machine } from '../machine.ts';
+
+/** When the machine was last told to power on, as far as it is known. */
+export function poweredOnAt({ status }: Machine): number {
+  const told = status.lastPowerAction === 'on' ? status.powerActionTime : undefined;
+  const asked = status.state === 'powering-on' ? status.stateSince : undefined;
+  return Math.max(told ?? 0, asked ?? 0, status.bootTime ?? 0);
+}
+
+/** When it last began to leave, or was off. */
+export function leftAt(machine: Machine): number {
+  const { state, stateSince, lastPowerAction } = machine.status;
+  const ours = lastPowerAction === 'soft-off' || lastPowerAction === 'hard-off';
+  return capacityOf(machine) === 'leaving' || (state === 'off' && ours) ? stateSince : 0;
+}
+
+export const failedAt = ({ status }: Machine): number => status.lastError?.at ?? 0;

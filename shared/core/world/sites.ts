@@ -1,0 +1,191 @@
+import type { ClusterView, DaemonSet, Labels, Node, Toleration } from '../cluster.ts';
+import { capacityOf } from '../lifecycle.ts';
+import type { Machine, Taint } from '../machine.ts';
+import type { Resources } from '../resources.ts';
+import type { Snapshot } from '../snapshot.ts';
+import { askHolds, type NodeClass } from './ask.ts';
+import { type Asked, nodeName, visible, visibleText } from './asked.ts';
+import type { PodKind } from './kind.ts';
+import type { Kinds } from './kinds.ts';
+import { commonLabels, futureNode, hostname } from './machine-node.ts';
+import { domainsOf, type Topology } from './topology.ts';
+
+/** All there is to know about a place before any pod is on it. */
+export interface Site {
+  readonly name: string;
+  readonly labels: Labels;
+  readonly node: Node | undefined;
+  readonly machine: Machine | undefined;
+  /** Why it takes no pods. */
+  readonly shut: string | undefined;
+  readonly nodeClass: NodeClass;
+  readonly allocatable: Resources;
+  readonly free: Float64Array;
+  readonly domains: Int32Array;
+  /** Pods of DaemonSets that will be there, and are not yet. */
+  readonly daemons: readonly PodKind[];
+  /** Equal for machines that are alike to every pod as long as none is on them. */
+  readonly likeness: number;
+}
+
+export interface Sites {
+  /** Nodes that are there and machines that are coming, one site each. */
+  existing(): Site[];
+  ofMachine(machine: Machine): Site;
+  classify(labels: Labels, name: string, taints: readonly Taint[], cordoned: boolean): NodeClass;
+  /** What was worked out before something new was asked for is no longer enough. */
+  forget(): void;
+}
+
+interface Sources {
+  readonly snapshot: Snapshot;
+  readonly kinds: Kinds;
+  readonly asked: Asked;
+  readonly topology: Topology;
+  readonly columns: ReadonlyMap<string, number>;
+}
+
+export function createSites({ snapshot, kinds, asked, topology, columns }: Sources): Sites {
+  const { cluster, machines, pools } = snapshot;
+  const nodes = new Map(cluster.nodes.map((node) => [node.name, node]));
+  const common = commonLabels(cluster.nodes);
+  const poolOf = new Map(pools.map((pool) => [pool.name, pool]));
+  const daemons = (cluster.daemonSets ?? []).map((set) => ({
+    name: daemonName(set),
+    kind: kinds.kindOf(daemonPod(set)),
+  }));
+  const daemonsOn = daemonsByNode(cluster);
+  const classes = new Map<string, NodeClass>();
+  const known = new Map<Machine, Site>();
+
+  const classify: Sites['classify'] = (labels, name, taints, cordoned) => {
+    const text = `${visibleText(asked, labels, name)}${taints.length > 0 ? JSON.stringify(taints) : ''}${cordoned}`;
+    let nodeClass = classes.get(text);
+    if (!nodeClass) {
+      const { [nodeName]: seenName = '', ...seen } = visible(asked, { ...labels, [nodeName]: name });
+      nodeClass = { id: classes.size, labels: seen, name: seenName, taints, cordoned };
+      classes.set(text, nodeClass);
+    }
+    return nodeClass;
+  };
+  const likenesses = new Map<string, number>();
+  const likenessOf = (nodeClass: NodeClass, free: Float64Array, domains: Int32Array): number => {
+    // Every node has its own host name: that makes no difference while it is empty.
+    const shared = domains.filter((_, key) => topology.keys[key] !== hostname);
+    const text = `${nodeClass.id} ${free} ${shared}`;
+    const known = likenesses.get(text) ?? likenesses.size;
+    likenesses.set(text, known);
+    return known;
+  };
+  const freeOn = (allocatable: Resources): Float64Array => {
+    const row = new Float64Array(columns.size);
+    for (const [name, column] of columns) row[column] = allocatable[name] ?? 0;
+    return row;
+  };
+
+  const ofNode = (node: Node, machine: Machine | undefined): Site => ({
+    name: node.name,
+    labels: node.labels,
+    node,
+    machine,
+    shut:
+      machine && capacityOf(machine) === 'leaving'
+        ? 'is being emptied'
+        : node.ready
+          ? undefined
+          : 'is not Ready',
+    nodeClass: classify(node.labels, node.name, node.taints, node.unschedulable),
+    allocatable: node.allocatable,
+    free: freeOn(node.allocatable),
+    domains: domainsOf(topology, node.labels),
+    daemons: [],
+    likeness: -1,
+  });
+
+  const ofFuture = (machine: Machine, node: Node | undefined, there: ReadonlySet<string>): Site => {
+    const { labels, taints, allocatable } = futureNode(machine, poolOf.get(machine.spec.pool), common, node);
+    const name = node?.name ?? machine.spec.name;
+    const nodeClass = classify(labels, name, taints, false);
+    const free = freeOn(allocatable);
+    const domains = domainsOf(topology, labels);
+    return {
+      name,
+      labels,
+      node,
+      machine,
+      shut: undefined,
+      nodeClass,
+      allocatable,
+      free,
+      domains,
+      // The DaemonSet controller looks at labels and taints only.
+      daemons: daemons
+        .filter((daemon) => !there.has(daemon.name) && askHolds(daemon.kind.ask, nodeClass))
+        .map(({ kind }) => kind),
+      likeness: likenessOf(nodeClass, free, domains),
+    };
+  };
+
+  return {
+    classify,
+    existing() {
+      const machineOf = new Map<string, Machine>();
+      const coming: Machine[] = [];
+      for (const machine of machines) {
+        const node = nodes.get(machine.status.kubernetesNode ?? machine.spec.name);
+        if (node) machineOf.set(node.name, machine);
+        else if (capacityOf(machine) === 'coming') coming.push(machine);
+      }
+      return [
+        ...cluster.nodes.map((node) => {
+          const machine = machineOf.get(node.name);
+          return machine && capacityOf(machine) === 'coming'
+            ? ofFuture(machine, node, daemonsOn.get(node.name) ?? none)
+            : ofNode(node, machine);
+        }),
+        ...coming.map((machine) => ofFuture(machine, undefined, none)),
+      ];
+    },
+    ofMachine(machine) {
+      let site = known.get(machine);
+      if (!site) {
+        // What runs on a node that is away will not be there when it is back.
+        site = ofFuture(machine, nodes.get(machine.status.kubernetesNode ?? machine.spec.name), none);
+        known.set(machine, site);
+      }
+      return site;
+    },
+    forget: () => known.clear(),
+  };
+}
+
+const none: ReadonlySet<string> = new Set();
+
+const daemonName = ({ namespace, name }: { namespace: string; name: string }): string =>
+  `${namespace}/${name}`;
+
+/** Tolerations that every pod of a DaemonSet gets. */
+const daemonTolerations: readonly Toleration[] = [
+  { key: 'node.kubernetes.io/not-ready', operator: 'Exists', effect: 'NoExecute' },
+  { key: 'node.kubernetes.io/unreachable', operator: 'Exists', effect: 'NoExecute' },
+  { key: 'node.kubernetes.io/disk-pressure', operator: 'Exists', effect: 'NoSchedule' },
+  { key: 'node.kubernetes.io/memory-pressure', operator: 'Exists', effect: 'NoSchedule' },
+  { key: 'node.kubernetes.io/pid-pressure', operator: 'Exists', effect: 'NoSchedule' },
+  { key: 'node.kubernetes.io/unschedulable', operator: 'Exists', effect: 'NoSchedule' },
+];
+
+export const daemonPod = ({ template }: DaemonSet) => ({
+  ...template,
+  tolerations: [...template.tolerations, ...daemonTolerations],
+});
+
+/** Which DaemonSets have their pod on a node already. */
+function daemonsByNode({ pods }: ClusterView): Map<string, Set<string>> {
+  const found = new Map<string, Set<string>>();
+  for (const { node, finished, owner, namespace } of pods) {
+    if (!node || finished || owner?.kind !== 'DaemonSet') continue;
+    const there = found.get(node) ?? new Set();
+    found.set(node, there.add(daemonName({ namespace, name: owner.name })));
+  }
+  return found;
+}
