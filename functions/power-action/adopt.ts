@@ -1,41 +1,63 @@
 import { happen } from '../../shared/adapters/changes.ts';
+import type { MachineRecord } from '../../shared/adapters/inventory.ts';
 import type { MachineEvent } from '../../shared/core/lifecycle.ts';
-import type { Power } from '../../shared/core/machine.ts';
-import { surprise } from '../../shared/core/recover.ts';
+import { type Seen, surprise } from '../../shared/core/recover.ts';
 import { type Settings, stableReads } from '../../shared/core/settings.ts';
+import type { PowerDriver } from '../../shared/ports.ts';
 import { newId } from '../../shared/runtime/ids.ts';
 import { type Deps, underMachineLease } from '../deps.ts';
 import { events, machineEvent } from '../events.ts';
+import type { Bmcs } from './bmcs.ts';
 import { look } from './look.ts';
+import { seenOf, sense } from './sense.ts';
 
 /** Takes a surprise into the books: read again under the lease, because one read is no fact yet. */
 export function adopt(
   deps: Deps,
-  name: string,
-  power: Power,
+  bmcs: Bmcs,
+  driver: () => Promise<PowerDriver>,
+  { spec }: MachineRecord,
+  first: Seen,
   settings: Settings,
   signal: AbortSignal,
 ): Promise<string | undefined> {
+  const { timings } = settings;
+  const { name } = spec;
   return underMachineLease(deps, name, settings, { ms: 0 }, async (lease) => {
     const record = await deps.inventory.machine(name);
     if (!record) return 'nothing to do';
+    let seen = first;
+    let observed: Happened['observed'] = { powerState: first.power, bmcReachable: first.power !== 'unknown' };
     for (let reads = 1; reads < stableReads; reads += 1) {
-      await deps.clock.sleep(settings.timings.readEveryMs, signal);
-      const again = await look(deps.driverFor, record.spec, settings.timings.bmcTimeoutMs, signal);
-      if (again.power !== power) return 'power is not steady; looking again next time';
+      await deps.clock.sleep(timings.readEveryMs, signal);
+      const again = await look({ driver, bmcs, record, spec, timings, signal });
+      const measured =
+        first.health === undefined || !again.reading
+          ? undefined
+          : await sense(await driver(), again, timings, signal);
+      seen = seenOf(again, measured);
+      observed = again.observed;
+      if (seen.power !== first.power) return 'power is not steady; looking again next time';
     }
     const now = deps.clock.now();
     const operation = newId('op', now);
-    const event = surprise(record, power, operation, now);
+    const event = surprise(record, seen, operation, now);
     if (!event) return 'nothing to do';
-    if (settings.dryRun && 'operation' in event) return 'would be powered off, but this is a dry run';
-    const why = `found ${power}`;
-    const intent = { id: operation, machine: name, goal: 'off', why, spec: record.input } as const;
+    if (settings.dryRun && 'operation' in event)
+      return `would be ${goals[event.type] === 'on' ? 'powered on' : 'powered off'}, but this is a dry run`;
+    const why = whyOf(event, seen);
+    const intent = {
+      id: operation,
+      machine: name,
+      goal: goals[event.type] ?? 'off',
+      why,
+      spec: record.input,
+    };
     const result = await happen(deps.inventory, record, {
       event,
       by: 'power-action',
       why,
-      observed: { powerState: power, bmcReachable: power !== 'unknown' },
+      observed,
       ...('operation' in event && { begins: { ...intent, createdAt: now, commands: [] } }),
       lease,
       settings,
@@ -47,12 +69,29 @@ export function adopt(
       { step: 'power', machine: name, from, to, story: `${why}: ${from} → ${to}` },
       'power changed without being asked',
     );
-    await deps.sink.emit(machineEvent(tells(event, power), name));
+    await deps.sink.emit(machineEvent(tells[event.type] ?? events.machineStopped, name));
     return why;
   });
 }
 
-function tells(event: MachineEvent, power: Power): string {
-  if ('operation' in event) return events.powerRequested;
-  return power === 'on' ? events.machinePowered : events.machineStopped;
+type Happened = Parameters<typeof happen>[2];
+type Table<Value> = Partial<Record<MachineEvent['type'], Value>>;
+
+/** What an operation that begins with the event is to reach. */
+const goals: Table<'on' | 'off'> = { 'power-on-requested': 'on' };
+
+/** Who has something to do now. */
+const tells: Table<string> = {
+  'power-on-requested': events.powerRequested,
+  'power-off-requested': events.powerRequested,
+  'drain-requested': events.drainRequested,
+  'found-on': events.machinePowered,
+  failed: events.machineFailed,
+};
+
+function whyOf(event: MachineEvent, { power }: Seen): string {
+  if (event.type === 'failed') return event.message;
+  if (event.type === 'power-on-requested') return 'its powerState says on';
+  if (event.type === 'drain-requested') return 'its powerState says off';
+  return `found ${power}`;
 }

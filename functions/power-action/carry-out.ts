@@ -1,15 +1,19 @@
-import { happen, observe, recordCommand } from '../../shared/adapters/changes.ts';
+import { observe } from '../../shared/adapters/changes.ts';
 import type { MachineRecord, OperationRecord } from '../../shared/adapters/inventory.ts';
+import { turnToPowerOn } from '../../shared/adapters/power-ons.ts';
 import { type MachineEvent, stepOf } from '../../shared/core/lifecycle.ts';
 import type { ErrorCode, Power } from '../../shared/core/machine.ts';
 import type { Operation } from '../../shared/core/operation.ts';
 import { nextPowerStep } from '../../shared/core/power-step.ts';
 import type { Settings } from '../../shared/core/settings.ts';
 import { overdue } from '../../shared/core/transition.ts';
-import { type Lease, type PowerDriver, PowerError } from '../../shared/ports.ts';
+import type { Lease, PowerDriver, PowerError } from '../../shared/ports.ts';
 import { type Deps, underMachineLease } from '../deps.ts';
-import { events, machineEvent } from '../events.ts';
+import { type Bmcs, createBmcs } from './bmcs.ts';
+import { conclude } from './conclude.ts';
 import { look } from './look.ts';
+import { giveBack, isToBeGivenBack } from './release.ts';
+import { type Attempt, send } from './send.ts';
 
 /** One invocation stays with a machine for this long; the next tick goes on where it stopped. */
 const longestMs = 20_000;
@@ -18,30 +22,44 @@ const longestMs = 20_000;
  * Carries one power operation forward: read the BMC, let the core say the next step, write a command down
  * before it is sent, and believe only consecutive reads. Safe to run twice, and to be killed anywhere.
  */
-export async function carryOut(deps: Deps, machine: string, signal: AbortSignal): Promise<string> {
+export async function carryOut(
+  deps: Deps,
+  machine: string,
+  signal: AbortSignal,
+  bmcs: Bmcs = createBmcs(deps),
+): Promise<string> {
   const settings = await deps.inventory.settings();
-  const result = await underMachineLease(deps, machine, settings, { ms: longestMs, signal }, (lease) =>
-    pursue(deps, machine, settings, AbortSignal.any([signal, lease.lost]), lease),
+  const result = await underMachineLease(
+    deps,
+    machine,
+    settings,
+    { ms: longestMs, signal },
+    async (lease) => {
+      const end = await pursue(deps, bmcs, machine, settings, AbortSignal.any([signal, lease.lost]), lease);
+      if (lease.lost.aborted) await markUnknown(deps, machine);
+      return end;
+    },
   );
   return result ?? 'another instance is at it';
 }
 
 async function pursue(
   deps: Deps,
+  bmcs: Bmcs,
   machine: string,
   settings: Settings,
   signal: AbortSignal,
   lease: Lease,
 ): Promise<string> {
   const { inventory, clock } = deps;
+  const { timings } = settings;
   const pools = await inventory.pools();
   const until = clock.now() + longestMs;
-  let driver: PowerDriver | undefined;
-  const driverFor: Deps['driverFor'] = (spec) => {
-    driver ??= deps.driverFor(spec);
-    return driver;
-  };
+  let driver: Promise<PowerDriver> | undefined;
   let seen: { power: Power; times: number } = { power: 'unknown', times: 0 };
+  let hopeless: PowerError | undefined;
+  const pause = (ms = timings.readEveryMs): Promise<void> =>
+    clock.sleep(Math.min(ms, Math.max(0, until - clock.now())), signal);
 
   while (!signal.aborted && clock.now() < until) {
     // Read afresh every time round: whoever changed it meanwhile is right.
@@ -49,30 +67,66 @@ async function pursue(
     if (!record || stepOf(record) !== 'power-action' || !record.status.operation) return 'nothing to do';
     const operation = await inventory.operation(record.status.operation);
     if (!operation) return `operation ${record.status.operation} is missing from the store`;
-    const attempt: Attempt = { deps: { ...deps, driverFor }, record, operation, settings, lease };
+    // The operation's own copy of the spec: an edit of the inventory does not redirect it.
+    const { spec, goal, commands } = operation.operation;
+    const attempt: Attempt = {
+      deps,
+      bmcs,
+      driver: () => {
+        driver ??= deps.driverFor(spec);
+        return driver;
+      },
+      record,
+      operation,
+      settings,
+      lease,
+      signal,
+    };
 
+    const first = goal === 'on' && commands.length === 0;
+    const turn = first ? await turnToPowerOn(inventory.store, spec, settings, clock.now()) : undefined;
+    // Waiting for others is no failure of this machine: its deadline is not asked.
+    if (turn && 'wait' in turn) {
+      deps.log.debug({ machine, why: turn.wait }, 'power-on waits for others');
+      await pause();
+      continue;
+    }
     const pool = pools.find(({ name }) => name === record.spec.pool);
-    const late = pool && overdue(record, pool, settings.timings, clock.now(), record.since);
-    const given = late && (await conclude(attempt, late, seen.power));
+    const late = pool && overdue(record, pool, timings, clock.now(), record.since);
+    const given =
+      (hopeless && (await giveUp(attempt, hopeless))) ||
+      (late && (await conclude(attempt, late, { powerState: seen.power })));
     if (given) return given;
 
-    // The operation's own copy of the spec: an edit of the inventory does not redirect it.
-    const { bmcTimeoutMs } = settings.timings;
-    const looked = await look(driverFor, operation.operation.spec, bmcTimeoutMs, signal);
+    const looked = await look({ driver: attempt.driver, bmcs, record, spec, timings, signal });
+    if (looked.closed) {
+      await pause(looked.retryAfterMs);
+      continue;
+    }
     seen = { power: looked.power, times: looked.power === seen.power ? seen.times + 1 : 1 };
-    const step = nextPowerStep(byOurClock(operation.operation, record), seen, settings.timings, clock.now());
+    const powers = {
+      ...(looked.capabilities ?? { softOff: true, hardOff: true }),
+      lastCommandAt: record.status.powerActionTime,
+      pendingOff: record.status.pendingOff,
+    };
+    const step = nextPowerStep(byOurClock(operation.operation, record), seen, powers, timings, clock.now());
     let event: MachineEvent | undefined;
-    if (looked.final) event = failure(operation, looked.final.message);
-    else if (step.kind === 'reached') event = { type: seen.power === 'on' ? 'powered-on' : 'powered-off' };
+    if (looked.final) hopeless = looked.final;
+    else if (step.kind === 'impossible') event = failure(operation, step.why);
+    else if (step.kind === 'reached' && isToBeGivenBack(attempt, looked)) {
+      hopeless = await giveBack(attempt, until);
+      seen = { power: 'unknown', times: 0 };
+    } else if (step.kind === 'reached') event = { type: seen.power === 'on' ? 'powered-on' : 'powered-off' };
     else if (step.kind === 'command') {
-      const problem = await send(attempt, step.verb, step.why, signal);
-      if (problem) event = failure(operation, problem);
+      hopeless = await send(attempt, step.verb, step.why, turn?.also);
       // Whatever was read before a command says nothing about its effect.
-      else seen = { power: 'unknown', times: 0 };
-    } else await observe(inventory, record, { powerState: seen.power, bmcReachable: looked.reachable });
-    const ended = event && (await conclude(attempt, event, seen.power));
+      seen = { power: 'unknown', times: 0 };
+    } else await observe(inventory, record, looked.observed);
+    // What was written since is read before the end is.
+    if (hopeless) continue;
+    const ended = event && (await conclude(attempt, event, looked.observed, looked.reading));
     if (ended) return ended;
-    await clock.sleep(looked.retryAfterMs ?? settings.timings.readEveryMs, signal);
+    await pause(looked.retryAfterMs);
   }
   return signal.aborted ? 'interrupted; the next tick goes on' : 'still under way; the next tick goes on';
 }
@@ -85,100 +139,28 @@ function byOurClock(operation: Operation, { since }: MachineRecord): Operation {
   };
 }
 
-interface Attempt {
-  readonly deps: Deps;
-  readonly record: MachineRecord;
-  readonly operation: OperationRecord;
-  readonly settings: Settings;
-  readonly lease: Lease;
-}
-
-/** Sends a command. Returns why the operation cannot succeed, if that is certain already. */
-async function send(
-  { deps, record, operation, settings, lease }: Attempt,
-  verb: 'on' | 'soft-off' | 'hard-off',
-  why: string,
-  signal: AbortSignal,
-): Promise<string | undefined> {
-  const { log, clock, inventory, failpoint } = deps;
-  const { name } = record.spec;
-  const { bmcTimeoutMs } = settings.timings;
-  // The lease must outlive the call, or somebody else could command the same machine meanwhile.
-  const leaseSuffices = (): boolean => lease.remainingMs() > bmcTimeoutMs;
-  if (!leaseSuffices()) return undefined;
-  // A hard off follows a soft one: what can go wrong has its failpoints there.
-  const at = (place: 'before-record' | 'before-command' | 'after-command'): void => {
-    if (verb !== 'hard-off') failpoint(`power-${place}-${verb}`);
-  };
-  at('before-record');
-  if (!(await recordCommand(inventory, record, operation, verb, lease, clock.now()))) return undefined;
-  at('before-command');
-  // Asked again: this process may have stood still since.
-  if (!leaseSuffices()) return undefined;
-  try {
-    await deps
-      .driverFor(operation.operation.spec)
-      .set(verb, AbortSignal.any([signal, AbortSignal.timeout(bmcTimeoutMs)]));
-  } catch (error) {
-    if (!(error instanceof PowerError)) throw error;
-    log.warn(
-      { step: 'power', machine: name, verb, code: error.code, story: error.message },
-      'power command failed',
-    );
-    return error.final ? error.message : undefined;
-  }
-  at('after-command');
-  log.info(
-    {
-      step: 'power',
-      machine: name,
-      verb,
-      why,
-      operation: operation.operation.id,
-      story: `${verb.replace('-', ' ')} requested (${record.spec.powerInterface}, operation ${operation.operation.id.slice(-4)})`,
-    },
-    'power requested',
-  );
-  return undefined;
-}
-
 const failure = ({ operation }: OperationRecord, message: string): MachineEvent => {
   const code: ErrorCode = operation.goal === 'on' ? 'power-on-failed' : 'power-off-failed';
   return { type: 'failed', code, message };
 };
 
-/** Writes the result down. Undefined: somebody else wrote meanwhile, so it is to be looked at anew. */
-async function conclude(
-  { deps, record, operation, settings, lease }: Attempt,
-  event: MachineEvent,
-  power: Power,
-): Promise<string | undefined> {
-  const { name } = record.spec;
-  const { goal } = operation.operation;
-  deps.failpoint(`power-before-result-${goal}`);
-  const result = await happen(deps.inventory, record, {
-    event,
-    by: 'power-action',
-    observed: { powerState: power, bmcReachable: power !== 'unknown' },
-    lease,
-    settings,
-    now: deps.clock.now(),
+/** More tries would not help; refused credentials are remembered, so that nobody locks the account. */
+async function giveUp(attempt: Attempt, error: PowerError): Promise<string | undefined> {
+  const { bmcs, record, operation } = attempt;
+  const refused =
+    error.code === 'auth' &&
+    (await bmcs.stillRefused(record)) === undefined &&
+    (await bmcs.refused(record, error.message));
+  return conclude(attempt, failure(operation, error.message), {
+    powerState: 'unknown',
+    bmcReachable: error.code !== 'config',
+    ...(refused && { refused }),
   });
-  if (result.kind === 'conflict') return undefined;
-  if (result.kind === 'refused') return result.why;
-  deps.failpoint(`power-after-result-${goal}`);
-  if (event.type === 'failed') {
-    deps.log.warn(
-      { step: 'power', machine: name, story: `quarantined: ${event.message}` },
-      'machine quarantined',
-    );
-    await deps.sink.emit(machineEvent(events.machineFailed, name));
-    return `failed: ${event.message}`;
-  }
-  deps.log.info(
-    { step: 'power', machine: name, power, story: `${power}, verified by consecutive reads` },
-    'power verified',
-  );
-  await deps.sink.emit(machineEvent(goal === 'on' ? events.machinePowered : events.machineStopped, name));
-  return `power is ${power}`;
+}
+
+/** The lease ran out in the middle: what became of the last command is not known to anybody. */
+async function markUnknown({ inventory }: Deps, machine: string): Promise<void> {
+  const record = await inventory.machine(machine);
+  if (record && stepOf(record) === 'power-action' && record.status.operation)
+    await observe(inventory, record, { powerState: 'unknown' });
 }

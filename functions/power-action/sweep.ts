@@ -1,34 +1,158 @@
-import { observe } from '../../shared/adapters/changes.ts';
+import { keepMeasured, noteProgress, observe } from '../../shared/adapters/changes.ts';
 import type { MachineRecord } from '../../shared/adapters/inventory.ts';
+import { describeProblems, type Measured, nextMoment } from '../../shared/core/health.ts';
+import { capacityOf } from '../../shared/core/lifecycle.ts';
 import { surprise } from '../../shared/core/recover.ts';
+import type { Settings } from '../../shared/core/settings.ts';
+import type { PowerDriver } from '../../shared/ports.ts';
 import type { Deps } from '../deps.ts';
 import { adopt } from './adopt.ts';
-import { look } from './look.ts';
+import type { Bmcs } from './bmcs.ts';
+import { type Look, look } from './look.ts';
+import { seenOf, sense } from './sense.ts';
 
-/** Wrong credentials are not tried again soon: that would lock the account. */
-const pauseAfterFinalMs = 1_800_000;
+/** One that boots is looked at this many times more often than its power is read: its progress is news. */
+const bootingFactor = 5;
 
-/** Looks at machines that nobody operates on, each once a while, and adopts what it finds. */
-export function createSweep(deps: Deps): (record: MachineRecord, signal: AbortSignal) => Promise<string> {
-  // A warm instance remembers when to look again; a cold one looks once more.
-  const lookAgainAt = new Map<string, number>();
-  return async (record, signal) => {
+/** Sensors take several requests and change slowly: they are asked this many times less often than the power. */
+const sensorsFactor = 5;
+
+interface Known {
+  /** When to look again: a warm instance remembers, a cold one begins with the machine's moment. */
+  readonly at: number;
+  readonly sensedAt?: number | undefined;
+  /** Its driver, while its spec stays the same. */
+  readonly driver?: { readonly revision: number; readonly made: Promise<PowerDriver> } | undefined;
+}
+
+export interface Sweep {
+  (record: MachineRecord, settings: Settings, signal: AbortSignal): Promise<string>;
+  /** Whether its turn has come. */
+  isDue(record: MachineRecord, settings: Settings): boolean;
+  /** Forgets machines that are no more. */
+  keepOnly(names: ReadonlySet<string>): void;
+}
+
+/** Looks at machines that nobody operates on, each once a while and not all at once, and adopts what it finds. */
+export function createSweep(deps: Deps, bmcs: Bmcs): Sweep {
+  const known = new Map<string, Known>();
+  const { clock, inventory, log } = deps;
+
+  const driverOf = (record: MachineRecord): Promise<PowerDriver> => {
     const { name } = record.spec;
-    const settings = await deps.inventory.settings();
-    if (deps.clock.now() < (lookAgainAt.get(name) ?? 0)) return 'looked at recently';
-
-    const { sweepEveryMs, bmcTimeoutMs } = settings.timings;
-    // While one look is under way, the next tick does not begin another.
-    lookAgainAt.set(name, deps.clock.now() + bmcTimeoutMs);
-    const looked = await look(deps.driverFor, record.spec, settings.timings.bmcTimeoutMs, signal);
-    if (looked.final) lookAgainAt.set(name, deps.clock.now() + Math.max(sweepEveryMs, pauseAfterFinalMs));
-    else if (looked.power !== 'unknown') lookAgainAt.set(name, deps.clock.now() + sweepEveryMs);
-    if (looked.problem && record.status.bmcReachable !== false)
-      deps.log.warn({ step: 'sweep', machine: name, story: looked.problem }, 'power cannot be read');
-    if (!surprise(record, looked.power, '', deps.clock.now())) {
-      await observe(deps.inventory, record, { powerState: looked.power, bmcReachable: looked.reachable });
-      return `power is ${looked.power}`;
-    }
-    return (await adopt(deps, name, looked.power, settings, signal)) ?? 'another instance is at it';
+    const before = known.get(name);
+    const revision = record.revisions.spec;
+    if (before?.driver?.revision === revision) return before.driver.made;
+    const made = deps.driverFor(record.spec);
+    known.set(name, { ...before, at: before?.at ?? 0, driver: { revision, made } });
+    // What cannot be made is tried again, not remembered.
+    made.catch(() => known.delete(name));
+    return made;
   };
+  const lookAgain = (name: string, at: number): void => {
+    known.set(name, { ...known.get(name), at });
+  };
+  /** What is not well, or has never been asked, is asked with every look. */
+  const mayMeasure = ({ spec, metrics }: MachineRecord, { timings }: Settings): boolean => {
+    if (metrics.health !== 'ok' && metrics.health !== 'unknown') return true;
+    const last = Math.max(known.get(spec.name)?.sensedAt ?? 0, metrics.at ?? 0);
+    return clock.now() - last >= sensorsFactor * timings.sweepEveryMs;
+  };
+  const measure = async (
+    record: MachineRecord,
+    looked: Look,
+    driver: () => Promise<PowerDriver>,
+    settings: Settings,
+    signal: AbortSignal,
+  ): Promise<Measured | undefined> => {
+    if (!looked.reading || !mayMeasure(record, settings)) return undefined;
+    const measured = await sense(await driver(), looked, settings.timings, signal);
+    const { name } = record.spec;
+    known.set(name, { at: 0, ...known.get(name), sensedAt: clock.now() });
+    return measured;
+  };
+  const isDue = ({ spec, status }: MachineRecord, { timings }: Settings): boolean => {
+    const before = known.get(spec.name);
+    if (before) return clock.now() >= before.at;
+    // Nobody has looked at it yet, or nobody got an answer: nothing can be decided about it before.
+    if (status.powerState === 'unknown') return true;
+    lookAgain(spec.name, nextMoment(spec.name, timings.sweepEveryMs, clock.now()));
+    return false;
+  };
+
+  const sweep = async (record: MachineRecord, settings: Settings, signal: AbortSignal): Promise<string> => {
+    const { spec } = record;
+    const { timings } = settings;
+    if (!isDue(record, settings)) return 'looked at recently';
+    // While one look is under way, the next tick does not begin another.
+    lookAgain(spec.name, clock.now() + timings.bmcTimeoutMs);
+    const driver = (): Promise<PowerDriver> => driverOf(record);
+    const looked = await look({ driver, bmcs, record, spec, timings, signal });
+    if (looked.closed) return `its BMC is left alone: ${looked.problem}`;
+    if (looked.power !== 'unknown' || looked.final)
+      lookAgain(spec.name, nextLook(record, settings, clock.now()));
+    if (looked.problem && record.status.bmcReachable !== false && !record.status.refused)
+      log.warn({ step: 'sweep', machine: spec.name, story: looked.problem }, 'power cannot be read');
+
+    const measured = await measure(record, looked, driver, settings, signal);
+    const seen = seenOf(looked, measured);
+    if (measured) await tellHealth(record, measured);
+    await noteBoot(record, looked);
+    if (surprise(record, seen, '', clock.now()))
+      return (await adopt(deps, bmcs, driver, record, seen, settings, signal)) ?? 'another instance is at it';
+    const observed = {
+      ...looked.observed,
+      ...(looked.final?.code === 'auth' &&
+        (await bmcs.stillRefused(record)) === undefined && {
+          refused: await bmcs.refused(record, looked.final.message),
+        }),
+    };
+    await observe(inventory, record, observed);
+    return `power is ${looked.power}`;
+  };
+
+  /** A problem is told when it begins and when it ends; what is measured is kept where others can read it. */
+  async function tellHealth(record: MachineRecord, measured: Measured): Promise<void> {
+    const { health, problems } = record.metrics;
+    const said = JSON.stringify(problems ?? []) === JSON.stringify(measured.problems);
+    const bad = measured.health === 'critical' || measured.health === 'warning';
+    if (bad && (health !== measured.health || !said))
+      log.warn(
+        {
+          step: 'sweep',
+          machine: record.spec.name,
+          health: measured.health,
+          story: `${measured.health}: ${describeProblems(measured)}`,
+        },
+        'hardware has a problem',
+      );
+    else if (!bad && (health === 'critical' || health === 'warning'))
+      log.info(
+        { step: 'sweep', machine: record.spec.name, story: 'its hardware is well again' },
+        'hardware is well again',
+      );
+    await keepMeasured(inventory, record, measured, clock.now());
+  }
+
+  async function noteBoot(record: MachineRecord, { reading }: Look): Promise<void> {
+    const { operation } = record.status;
+    if (operation && reading?.bootProgress && capacityOf(record) === 'coming')
+      await noteProgress(inventory, operation, reading.bootProgress, clock.now());
+  }
+
+  return Object.assign(sweep, {
+    isDue,
+    keepOnly(names: ReadonlySet<string>) {
+      for (const name of known.keys()) if (!names.has(name)) known.delete(name);
+    },
+  });
+}
+
+/** Spread over the period by name, so that ten thousand machines are not looked at in one moment. */
+function nextLook(record: MachineRecord, { timings }: Settings, now: number): number {
+  const period =
+    capacityOf(record) === 'coming'
+      ? Math.min(timings.sweepEveryMs, bootingFactor * timings.readEveryMs)
+      : timings.sweepEveryMs;
+  return nextMoment(record.spec.name, period, now);
 }

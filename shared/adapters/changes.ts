@@ -1,3 +1,4 @@
+import { isNews, type Measured } from '../core/health.ts';
 import type { MachineEvent } from '../core/lifecycle.ts';
 import type { MachineMetrics, MachineStatus, PowerVerb } from '../core/machine.ts';
 import type { Settings } from '../core/settings.ts';
@@ -16,6 +17,12 @@ import { keys } from './keys.ts';
 /** How many things that happened to a machine are kept with it. */
 const historyLength = 50;
 
+/** How many steps of a boot are kept with its operation. */
+const progressLength = 30;
+
+/** All that the store keeps of a machine. */
+const recordParts = ['spec', 'status', 'metrics', 'events', 'source'] as const;
+
 export interface Happening {
   readonly event: MachineEvent;
   readonly by: string;
@@ -24,6 +31,10 @@ export interface Happening {
   readonly observed?: Partial<MachineStatus> | undefined;
   /** The intent, for events that begin an operation. */
   readonly begins?: StoredOperation | undefined;
+  /** It is made on demand: its description comes into being with the intent. */
+  readonly creates?: MachineRecord['input'] | undefined;
+  /** It was made on demand and is gone: so is its record. */
+  readonly removes?: boolean | undefined;
   readonly lease: Lease;
   readonly settings: Settings;
   readonly now: number;
@@ -40,7 +51,7 @@ export type ChangeResult =
 export async function happen(
   inventory: Inventory,
   record: MachineRecord,
-  { event, by, why, observed, begins, lease, settings, now }: Happening,
+  { event, by, why, observed, begins, creates, removes, lease, settings, now }: Happening,
 ): Promise<ChangeResult> {
   const seen = { ...record, status: { ...record.status, ...observed } };
   const result = transition(seen, event, now, settings.timings);
@@ -56,13 +67,15 @@ export async function happen(
     { key: keys.node(name, 'status'), revision: record.revisions.status },
     { key: keys.node(name, 'events'), revision: record.revisions.events },
   ];
-  const writes: Write[] = [
-    { put: keys.node(name, 'status'), value: encode(result.status) },
-    {
-      put: keys.node(name, 'events'),
-      value: encode({ entries: [...record.history, entry].slice(-historyLength) }),
-    },
-  ];
+  const writes: Write[] = removes
+    ? recordParts.map((part) => ({ delete: keys.node(name, part) }))
+    : [
+        { put: keys.node(name, 'status'), value: encode(result.status) },
+        {
+          put: keys.node(name, 'events'),
+          value: encode({ entries: [...record.history, entry].slice(-historyLength) }),
+        },
+      ];
   if (begins) {
     conditions.push(
       { key: keys.operation(begins.id), revision: 0 },
@@ -70,6 +83,7 @@ export async function happen(
       { key: keys.node(name, 'spec'), revision: record.revisions.spec },
     );
     writes.push({ put: keys.operation(begins.id), value: encode(begins) });
+    if (creates) writes.push({ put: keys.node(name, 'spec'), value: encode(creates) });
   } else if (result.ends && record.status.operation) {
     const ending = await inventory.operation(record.status.operation);
     if (ending) {
@@ -78,6 +92,7 @@ export async function happen(
         put: keys.operation(ending.stored.id),
         value: encode({
           ...ending.stored,
+          ...(event.type === 'joined' && withProgress(ending.stored, `node ${event.node} is Ready`, now)),
           end: result.ends,
           endedAt: now,
           ...(result.ends !== 'done' && { error: text }),
@@ -118,8 +133,58 @@ export async function remember(
   const key = keys.node(record.spec.name, 'metrics');
   await inventory.store.commit(
     [lease.fence, { key, revision: record.revisions.metrics }],
-    [{ put: key, value: encode(metrics) }],
+    [{ put: key, value: encode({ ...record.metrics, ...metrics }) }],
   );
+}
+
+/** Keeps what a BMC measured. Somebody else's write meanwhile wins: the next look measures again. */
+export async function keepMeasured(
+  inventory: Inventory,
+  record: MachineRecord,
+  measured: Measured,
+  now: number,
+): Promise<void> {
+  if (!isNews(record.metrics, measured, now)) return;
+  const key = keys.node(record.spec.name, 'metrics');
+  await inventory.store.commit(
+    [
+      { key, revision: record.revisions.metrics },
+      // Not for a machine that has just been removed.
+      { key: keys.node(record.spec.name, 'spec'), revision: record.revisions.spec },
+    ],
+    [{ put: key, value: encode({ ...record.metrics, ...measured, at: now }) }],
+  );
+}
+
+/** Writes down how far a boot has come. What is known already, or whose operation is over, is not written. */
+export async function noteProgress(
+  inventory: Inventory,
+  operation: string,
+  what: string,
+  now: number,
+): Promise<boolean> {
+  const found = await inventory.operation(operation);
+  if (!found || found.stored.end || found.stored.progress?.some((step) => step.what === what)) return false;
+  const key = keys.operation(operation);
+  const { committed } = await inventory.store.commit(
+    [{ key, revision: found.revision }],
+    [{ put: key, value: encode({ ...found.stored, ...withProgress(found.stored, what, now) }) }],
+  );
+  return committed;
+}
+
+const withProgress = (
+  { progress = [] }: StoredOperation,
+  what: string,
+  now: number,
+): Pick<StoredOperation, 'progress'> => ({
+  progress: [...progress, { at: now, what }].slice(-progressLength),
+});
+
+/** What else has to hold, and to be written, with a command. */
+export interface Also {
+  readonly conditions: readonly Condition[];
+  readonly writes: readonly Write[];
 }
 
 /** Writes a command down before it is sent. False: the operation is no longer ours to carry out. */
@@ -130,6 +195,7 @@ export async function recordCommand(
   verb: PowerVerb,
   lease: Lease,
   now: number,
+  also?: Also,
 ): Promise<boolean> {
   const statusKey = keys.node(record.spec.name, 'status');
   const { committed } = await inventory.store.commit(
@@ -137,6 +203,7 @@ export async function recordCommand(
       lease.fence,
       { key: keys.operation(stored.id), revision },
       { key: statusKey, revision: record.revisions.status },
+      ...(also?.conditions ?? []),
     ],
     [
       {
@@ -145,8 +212,15 @@ export async function recordCommand(
       },
       {
         put: statusKey,
-        value: encode({ ...record.status, lastPowerAction: verb, powerActionTime: now }),
+        value: encode({
+          ...record.status,
+          lastPowerAction: verb,
+          powerActionTime: now,
+          // On is sent only once off has been read to be sure: whatever was pending has come.
+          pendingOff: verb === 'on' ? undefined : { verb, at: now },
+        }),
       },
+      ...(also?.writes ?? []),
     ],
   );
   return committed;

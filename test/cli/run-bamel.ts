@@ -10,9 +10,13 @@ export interface Ran {
 }
 
 /** The real command in a process of its own, with nothing of ours in its environment but what is given. */
-export function runBamel(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Ran> {
+export function runBamel(
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+  timeoutMs = 20_000,
+): Promise<Ran> {
   return new Promise((resolve) => {
-    const options = { env: { PATH: process.env.PATH, ...env }, timeout: 20_000, maxBuffer: 2 ** 26 };
+    const options = { env: { PATH: process.env.PATH, ...env }, timeout: timeoutMs, maxBuffer: 2 ** 26 };
     const child = execFile(process.execPath, [shim, ...args], options, (_error, stdout, stderr) =>
       resolve({ code: child.exitCode ?? -1, stdout, stderr }),
     );

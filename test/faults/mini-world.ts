@@ -104,6 +104,9 @@ export async function startMiniWorld({
       schedule();
     },
     deleteNode: async (name) => nodes.delete(name),
+    forceDelete: async () => false,
+    volumesOn: async () => [],
+    tell: async () => undefined,
     async evict({ uid }) {
       pods = pods.map((pod) =>
         pod.uid === uid ? { ...pod, node: undefined, unschedulable: 'evicted' } : pod,
@@ -155,7 +158,8 @@ export async function startMiniWorld({
     const deps: Deps = {
       inventory: createInventory(store, clock),
       cluster,
-      driverFor: ({ name }) => ({
+      driverFor: async ({ name }) => ({
+        capabilities: { status: true, softOff: true, hardOff: true, bootFromNetwork: false, sensors: false },
         read: async () => ({ power: power.get(name) ?? 'unknown' }),
         set: async (verb) => setPower(name, verb, by),
       }),

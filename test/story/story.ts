@@ -15,7 +15,7 @@ import {
 import { type Workloads, workloadsOf } from './workload.ts';
 
 /** Two machines with room for one `web` pod each, and a little more. */
-const machines: LabOptions['machines'] = ['m-1', 'm-2'].map((name) => ({
+export const machines: LabOptions['machines'] = ['m-1', 'm-2'].map((name) => ({
   name,
   cpu: 4,
   memory: '16Gi',
@@ -24,7 +24,7 @@ const machines: LabOptions['machines'] = ['m-1', 'm-2'].map((name) => ({
   pool: 'rack',
 }));
 
-const storyConfig: Partial<ConfigInput> = {
+export const storyConfig: Partial<ConfigInput> = {
   pools: [
     {
       name: 'rack',

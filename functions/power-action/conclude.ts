@@ -1,0 +1,66 @@
+import { happen } from '../../shared/adapters/changes.ts';
+import { lifecycle, type MachineEvent, type MachineState } from '../../shared/core/lifecycle.ts';
+import type { MachineStatus } from '../../shared/core/machine.ts';
+import type { PowerReading } from '../../shared/ports.ts';
+import { events, machineEvent } from '../events.ts';
+import type { Attempt } from './send.ts';
+
+/** Writes the result down. Undefined: somebody else wrote meanwhile, so it is to be looked at anew. */
+export async function conclude(
+  attempt: Attempt,
+  event: MachineEvent,
+  observed: Partial<MachineStatus>,
+  reading?: PowerReading,
+): Promise<string | undefined> {
+  const { deps, record, operation, settings, lease } = attempt;
+  const { name } = record.spec;
+  const { goal } = operation.operation;
+  const removes = event.type === 'powered-off' && isGone(attempt);
+  deps.failpoint(`power-before-result-${goal}`);
+  const result = await happen(deps.inventory, record, {
+    event,
+    by: 'power-action',
+    observed,
+    removes,
+    lease,
+    settings,
+    now: deps.clock.now(),
+  });
+  if (result.kind === 'conflict') return undefined;
+  if (result.kind === 'refused') return result.why;
+  deps.failpoint(`power-after-result-${goal}`);
+  if (event.type === 'failed') {
+    deps.log.warn(
+      { step: 'power', machine: name, story: `quarantined: ${event.message}` },
+      'machine quarantined',
+    );
+    await deps.sink.emit(machineEvent(events.machineFailed, name));
+    return `failed: ${event.message}`;
+  }
+  const power = reading?.power ?? 'unknown';
+  const sure = reading?.inferred ? 'as its node shows' : 'verified by consecutive reads';
+  deps.log.info(
+    {
+      step: 'power',
+      machine: name,
+      power,
+      story: removes ? 'off and given back; it is no more' : `${power}, ${sure}`,
+    },
+    'power verified',
+  );
+  // Nobody can do anything for a machine that is no more; evaluations look at everything anyway.
+  if (!removes)
+    await deps.sink.emit(machineEvent(goal === 'on' ? events.machinePowered : events.machineStopped, name));
+  return removes ? 'off and given back' : `power is ${power}`;
+}
+
+/**
+ * Made on demand, and not there any more: its record goes too. While its Node object is there the record stays,
+ * because whoever removes the Node goes by it; the operation that is begun from rest then ends it.
+ */
+function isGone({ record, operation }: Attempt): boolean {
+  if (!operation.operation.spec.made) return false;
+  const from = record.history.at(-1)?.from as MachineState | undefined;
+  const atRest = from !== undefined && lifecycle[from].capacity === 'none';
+  return record.status.kubernetesNode === undefined || atRest;
+}

@@ -1,0 +1,97 @@
+import { type Also, recordCommand } from '../../shared/adapters/changes.ts';
+import type { MachineRecord, OperationRecord } from '../../shared/adapters/inventory.ts';
+import type { PowerVerb } from '../../shared/core/machine.ts';
+import type { Settings } from '../../shared/core/settings.ts';
+import { type Lease, type PowerDriver, PowerError } from '../../shared/ports.ts';
+import type { Deps } from '../deps.ts';
+import type { Bmcs } from './bmcs.ts';
+
+export interface Attempt {
+  readonly deps: Deps;
+  readonly bmcs: Bmcs;
+  readonly driver: () => Promise<PowerDriver>;
+  readonly record: MachineRecord;
+  readonly operation: OperationRecord;
+  readonly settings: Settings;
+  readonly lease: Lease;
+  readonly signal: AbortSignal;
+}
+
+/** Sends a command. Returns why the operation cannot succeed, if that is certain already. */
+export async function send(
+  attempt: Attempt,
+  verb: PowerVerb,
+  why: string,
+  also: Also | undefined,
+): Promise<PowerError | undefined> {
+  const { deps, record, operation, settings, lease, signal } = attempt;
+  const { log, clock, inventory, failpoint } = deps;
+  const { name } = record.spec;
+  const { bmcTimeoutMs } = settings.timings;
+  const { spec, id } = operation.operation;
+  // The lease must outlive the call, or somebody else could command the same machine meanwhile.
+  const leaseSuffices = (): boolean => lease.remainingMs() > bmcTimeoutMs;
+  if (!leaseSuffices()) return undefined;
+  // A hard off follows a soft one: what can go wrong has its failpoints there.
+  const at = (place: 'before-record' | 'before-command' | 'after-command'): void => {
+    if (verb !== 'hard-off') failpoint(`power-${place}-${verb}`);
+  };
+  at('before-record');
+  if (!(await recordCommand(inventory, record, operation, verb, lease, clock.now(), also))) return undefined;
+  at('before-command');
+  const inTime = (): AbortSignal => AbortSignal.any([signal, AbortSignal.timeout(bmcTimeoutMs)]);
+  const failed = await told(attempt, verb, async () => {
+    const driver = await attempt.driver();
+    if (verb === 'on' && spec.bootProfile !== undefined) await bootFromNetwork(driver, attempt, inTime());
+    // Asked again: this process may have stood still since.
+    if (!leaseSuffices()) return;
+    await driver.set(verb, inTime(), id);
+  });
+  if (failed) return failed.final ? failed : undefined;
+  at('after-command');
+  log.info(
+    {
+      step: 'power',
+      machine: name,
+      verb,
+      why,
+      operation: id,
+      story: `${verb.replace('-', ' ')} requested (${record.spec.powerInterface}, operation ${id.slice(-4)})`,
+    },
+    'power requested',
+  );
+  return undefined;
+}
+
+/** Set anew with every on, because nobody knows whether the last boot has used it up. */
+async function bootFromNetwork(
+  driver: PowerDriver,
+  { record: { spec } }: Attempt,
+  signal: AbortSignal,
+): Promise<void> {
+  if (driver.bootFromNetwork) return driver.bootFromNetwork(signal);
+  throw new PowerError(
+    'config',
+    `${spec.name}: bootProfile ${spec.bootProfile} needs a driver that boots from the network; ${spec.powerInterface} does not`,
+  );
+}
+
+/** Runs what is asked of a BMC. What goes wrong is told and remembered, and returned. */
+export async function told(
+  { deps, bmcs, record, operation, settings, signal }: Attempt,
+  what: string,
+  work: () => Promise<void>,
+): Promise<PowerError | undefined> {
+  try {
+    await work();
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof PowerError)) throw error;
+    if (!signal.aborted) bmcs.failed(operation.operation.spec, error, settings.timings);
+    deps.log.warn(
+      { step: 'power', machine: record.spec.name, verb: what, code: error.code, story: error.message },
+      'power command failed',
+    );
+    return error;
+  }
+}

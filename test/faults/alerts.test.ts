@@ -1,0 +1,62 @@
+import { readFileSync } from 'node:fs';
+import { coalesce } from '../../functions/evaluate-scaling/coalesce.ts';
+import { EvaluateInput } from '../../functions/evaluate-scaling/handler.ts';
+
+const webhook = (name: string): object =>
+  JSON.parse(readFileSync(new URL(`../fixtures/events/alertmanager-${name}.json`, import.meta.url), 'utf8'))
+    .body;
+
+test('fault 22: an alert, firing or resolved, carries no orders: it only wakes', () => {
+  for (const name of ['0.25-firing', '0.25-resolved', '0.33-firing'])
+    expect(EvaluateInput.parse(webhook(name))).toEqual({});
+});
+
+test('fault 23: a storm of alerts is one evaluation per gathering, and the last alert is not missed', async () => {
+  let gathered = Promise.withResolvers<void>();
+  let seen = 0;
+  const runs: number[] = [];
+  const evaluate = coalesce(
+    () => gathered.promise,
+    async () => {
+      runs.push(seen);
+      return runs.length;
+    },
+  );
+  const storm = () =>
+    Array.from({ length: 10_000 }, () => {
+      seen += 1;
+      return evaluate();
+    });
+  const first = storm();
+  gathered.resolve();
+  expect(new Set(await Promise.all(first))).toEqual(new Set([1]));
+  expect(runs).toEqual([10_000]);
+
+  gathered = Promise.withResolvers<void>();
+  const second = storm();
+  gathered.resolve();
+  await Promise.all(second);
+  expect(runs).toEqual([10_000, 20_000]);
+});
+
+test('fault 23: who asks while an evaluation is under way gets one that begins afterwards', async () => {
+  const finish = Promise.withResolvers<void>();
+  let begun = 0;
+  const evaluate = coalesce(
+    () => Promise.resolve(),
+    async () => {
+      begun += 1;
+      const mine = begun;
+      if (mine === 1) await finish.promise;
+      return mine;
+    },
+  );
+  const first = evaluate();
+  await new Promise((resolve) => setImmediate(resolve));
+  const late = [evaluate(), evaluate()];
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(begun).toBe(1);
+  finish.resolve();
+  expect(await first).toBe(1);
+  expect(await Promise.all(late)).toEqual([2, 2]);
+});
