@@ -1,21 +1,31 @@
-import { happen, observe } from '../../shared/adapters/changes.ts';
+import { observe } from '../../shared/adapters/changes.ts';
 import type { MachineRecord } from '../../shared/adapters/inventory.ts';
-import type { Node } from '../../shared/core/cluster.ts';
-import { type MachineEvent, stepOf } from '../../shared/core/lifecycle.ts';
-import type { MachineStatus } from '../../shared/core/machine.ts';
+import type { Node, Pod } from '../../shared/core/cluster.ts';
+import { type DrainPlan, planDrain, type Refusal, refusedAgain } from '../../shared/core/drain-plan.ts';
+import { stepOf } from '../../shared/core/lifecycle.ts';
+import type { Drain } from '../../shared/core/machine.ts';
 import { matchNode } from '../../shared/core/match.ts';
-import type { Settings } from '../../shared/core/settings.ts';
 import { plural } from '../../shared/core/text.ts';
 import { overdue } from '../../shared/core/transition.ts';
 import type { Cluster, Lease } from '../../shared/ports.ts';
 import { cordonedBy, type Deps, underMachineLease } from '../deps.ts';
-import { events, machineEvent } from '../events.ts';
+import { type Draining, tellNode } from './draining.ts';
+import { finish, giveUp } from './end.ts';
+import { whyNot } from './refuse.ts';
 
 /** One invocation stays with a node for this long; the next tick goes on where it stopped. */
 const longestMs = 20_000;
 
+/** What a warm instance remembers of pods that were not let go, by uid. A cold one asks them once more. */
+export type Refusals = Map<string, Refusal>;
+
 /** Cordon, evict, wait until every pod is gone; past the deadline uncordon and leave the machine on. */
-export async function drain(deps: Deps, machine: string, signal: AbortSignal): Promise<string> {
+export async function drain(
+  deps: Deps,
+  machine: string,
+  refusals: Refusals,
+  signal: AbortSignal,
+): Promise<string> {
   const settings = await deps.inventory.settings();
   const work = async (lease: Lease): Promise<string> => {
     const until = deps.clock.now() + longestMs;
@@ -23,7 +33,7 @@ export async function drain(deps: Deps, machine: string, signal: AbortSignal): P
     while (!stop.aborted && deps.clock.now() < until) {
       const record = await deps.inventory.machine(machine);
       if (!record || stepOf(record) !== 'drain-node') return 'nothing to do';
-      const finished = await drainStep(deps, record, settings, lease);
+      const finished = await drainStep({ deps, record, settings, lease }, refusals);
       if (finished) return finished;
       await deps.clock.sleep(settings.timings.evictEveryMs, stop);
     }
@@ -33,55 +43,92 @@ export async function drain(deps: Deps, machine: string, signal: AbortSignal): P
   return result ?? 'another instance is at it';
 }
 
-async function drainStep(
-  deps: Deps,
-  record: MachineRecord,
-  settings: Settings,
-  lease: Lease,
-): Promise<string | undefined> {
-  const { inventory, cluster, failpoint } = deps;
-  const { operation = '' } = record.status;
+async function drainStep(draining: Draining, refusals: Refusals): Promise<string | undefined> {
+  const { deps, record, settings } = draining;
+  const { inventory, cluster, clock } = deps;
   const node = await findNode(cluster, record);
   const pool = (await inventory.pools()).find(({ name }) => name === record.spec.pool);
-  const late = pool && overdue(record, pool, settings.timings, deps.clock.now(), record.since);
-  if (late) return giveUp(deps, record, late, node, settings, lease);
+  const late = pool && overdue(record, pool, settings.timings, clock.now(), record.since);
+  if (late) return giveUp(draining, late, node);
+  // No node means no pods.
+  if (!node) return finish(draining, undefined, progressOf(record, [], undefined, clock.now()));
 
-  if (node && !node.unschedulable) {
-    failpoint('drain-before-cordon');
-    if (lease.remainingMs() === 0) return undefined;
-    await cluster.changeNode(node.name, { unschedulable: true, annotations: { [cordonedBy]: operation } });
-    failpoint('drain-after-cordon');
-  }
+  const view = await cluster.view();
+  const why = whyNot(record, node, view, settings, deps.ownNode);
+  if (why) return giveUp(draining, { type: 'drain-aborted', why }, node);
+  const cordoned = await cordon(draining, node);
+  if (!cordoned) return undefined;
   // Listed after the cordon, so that no pod can land there unseen.
-  const leaving = node
-    ? (await cluster.podsOn(node.name)).filter((pod) => !pod.finished && !pod.belongsToNode)
-    : [];
-  const total = Math.max(leaving.length, record.status.drain?.podsTotal ?? 0);
-  const progress = { podsLeft: leaving.length, podsTotal: total };
-  if (leaving.length === 0) return finish(deps, record, progress, settings, lease);
+  const pods = await cluster.podsOn(node.name);
+  const plan = planDrain(pods, { settings, budgets: view.budgets ?? [], refusals, now: clock.now() });
+  if (plan.hopeless) return giveUp(draining, { type: 'drain-aborted', why: plan.hopeless }, cordoned);
+  const progress = progressOf(record, plan.leaving, plan.waitingFor, clock.now());
+  if (plan.leaving.length === 0) return finish(draining, cordoned, progress);
 
-  if (record.status.drain?.podsLeft !== leaving.length)
-    deps.log.info(
-      {
-        step: 'drain',
-        machine: record.spec.name,
-        ...progress,
-        story: `${total - leaving.length} of ${total} ${plural(total, 'pod')} gone`,
-      },
-      'draining',
-    );
+  tellProgress(deps, record, progress);
   await observe(inventory, record, { drain: progress });
-  for (const pod of leaving.filter(({ terminating }) => !terminating)) {
-    if (lease.remainingMs() === 0) return undefined;
-    const result = await cluster.evict(pod);
-    failpoint('drain-after-eviction');
-    if (result.kind === 'blocked')
-      deps.log.debug(
-        { machine: record.spec.name, pod: `${pod.namespace}/${pod.name}`, why: result.why },
-        'eviction is blocked',
-      );
-  }
+  await evictAll(draining, plan, refusals);
   return undefined;
+}
+
+/** The node as it is then. Undefined: the lease is lost. */
+async function cordon({ deps, record, lease }: Draining, node: Node): Promise<Node | undefined> {
+  if (node.unschedulable) return node;
+  const ours = { [cordonedBy]: record.status.operation ?? '' };
+  deps.failpoint('drain-before-cordon');
+  if (lease.remainingMs() === 0) return undefined;
+  await deps.cluster.changeNode(node.name, { unschedulable: true, annotations: ours });
+  deps.failpoint('drain-after-cordon');
+  await tellNode(deps, node, 'Normal', 'Draining', `machine ${record.spec.name} is to be powered off`);
+  return { ...node, unschedulable: true, annotations: { ...node.annotations, ...ours } };
+}
+
+async function evictAll({ deps, record, settings, lease }: Draining, plan: DrainPlan, refusals: Refusals) {
+  for (const pod of plan.evict) {
+    if (lease.remainingMs() === 0) return;
+    const result = await deps.cluster.evict(pod);
+    deps.failpoint('drain-after-eviction');
+    if (result.kind !== 'blocked') {
+      refusals.delete(pod.uid);
+      continue;
+    }
+    const now = deps.clock.now();
+    refusals.set(pod.uid, refusedAgain(refusals.get(pod.uid), result, settings.timings.evictEveryMs, now));
+    deps.log.debug(
+      { machine: record.spec.name, pod: `${pod.namespace}/${pod.name}`, why: result.why },
+      'eviction is blocked',
+    );
+  }
+}
+
+function progressOf(
+  { status }: MachineRecord,
+  leaving: readonly Pod[],
+  waitingFor: string | undefined,
+  now: number,
+): Drain {
+  return {
+    podsLeft: leaving.length,
+    podsTotal: Math.max(leaving.length, status.drain?.podsTotal ?? 0),
+    ...(waitingFor && { waitingFor }),
+    // A pod that came after the last one had gone begins it anew.
+    ...(leaving.length === 0 && { emptySince: status.drain?.emptySince ?? now }),
+  };
+}
+
+function tellProgress({ log }: Deps, { spec, status }: MachineRecord, progress: Drain): void {
+  const { podsLeft, podsTotal, waitingFor } = progress;
+  if (status.drain?.podsLeft === podsLeft && status.drain.waitingFor === waitingFor) return;
+  const gone = `${podsTotal - podsLeft} of ${podsTotal} ${plural(podsTotal, 'pod')} gone`;
+  log.info(
+    {
+      step: 'drain',
+      machine: spec.name,
+      ...progress,
+      story: waitingFor ? `${gone}; waits for ${waitingFor}` : gone,
+    },
+    'draining',
+  );
 }
 
 /** Its node as it is now, whatever it is called by now: no node means no pods, so a new name must not hide it. */
@@ -91,64 +138,4 @@ async function findNode(cluster: Cluster, record: MachineRecord): Promise<Node |
   if (known) return known;
   const match = matchNode(record, (await cluster.view()).nodes);
   return match && cluster.node(match.node.name);
-}
-
-async function finish(
-  deps: Deps,
-  record: MachineRecord,
-  progress: NonNullable<MachineStatus['drain']>,
-  settings: Settings,
-  lease: Lease,
-): Promise<string | undefined> {
-  deps.failpoint('drain-before-result');
-  const result = await happen(deps.inventory, record, {
-    event: { type: 'drained' },
-    by: 'drain-node',
-    observed: { drain: progress },
-    lease,
-    settings,
-    now: deps.clock.now(),
-  });
-  if (result.kind !== 'changed') return undefined;
-  deps.failpoint('drain-after-result');
-  deps.log.info(
-    {
-      step: 'drain',
-      machine: record.spec.name,
-      ...progress,
-      story: `drained${progress.podsTotal > 0 ? `, ${progress.podsTotal} ${plural(progress.podsTotal, 'pod')} moved` : ', it was empty'}`,
-    },
-    'drained',
-  );
-  await deps.sink.emit(machineEvent(events.machineDrained, record.spec.name));
-  return 'drained';
-}
-
-/** Uncordons only what we cordoned, then says so: a crash in between is repeated harmlessly. */
-async function giveUp(
-  deps: Deps,
-  record: MachineRecord,
-  event: MachineEvent,
-  node: Node | undefined,
-  settings: Settings,
-  lease: Lease,
-): Promise<string | undefined> {
-  if (lease.remainingMs() === 0) return undefined;
-  if (node?.annotations[cordonedBy] !== undefined)
-    await deps.cluster.changeNode(node.name, { unschedulable: false, annotations: { [cordonedBy]: null } });
-  const result = await happen(deps.inventory, record, {
-    event,
-    by: 'drain-node',
-    lease,
-    settings,
-    now: deps.clock.now(),
-  });
-  if (result.kind !== 'changed') return undefined;
-  const why = 'why' in event ? event.why : event.type;
-  deps.log.warn(
-    { step: 'drain', machine: record.spec.name, story: `gave up: ${why}. It is uncordoned and stays on` },
-    'drain given up',
-  );
-  await deps.sink.emit(machineEvent(events.drainAborted, record.spec.name));
-  return `gave up: ${why}`;
 }

@@ -1,9 +1,10 @@
 import { z } from 'zod';
-import { stepOf } from '../../shared/core/lifecycle.ts';
+import { capacityOf, stepOf } from '../../shared/core/lifecycle.ts';
 import { done, rejected } from '../../shared/core/outcome.ts';
 import type { Handler } from '../../shared/runtime/function.ts';
 import { type Deps, forEachOf, onePerMachine } from '../deps.ts';
-import { drain } from './drain.ts';
+import { drain, type Refusals } from './drain.ts';
+import { release, stillCordoned } from './release.ts';
 
 export const DrainInput = z.strictObject({
   machine: z
@@ -13,24 +14,34 @@ export const DrainInput = z.strictObject({
     .describe('only this one; otherwise every machine that is to be drained'),
 });
 
+const atOnce = 8;
+
 /** Empties nodes before their machines are powered off; gives up rather than lose a pod. */
 export function drainNode(deps: Deps): Handler<z.output<typeof DrainInput>> {
-  const drainOne = onePerMachine((machine, signal) => drain(deps, machine, signal));
+  const refusals = new Map<string, Refusals>();
+  const drainOne = onePerMachine(async (machine, signal) => {
+    const remembered = refusals.get(machine) ?? new Map();
+    refusals.set(machine, remembered);
+    return drain(deps, machine, remembered, signal);
+  });
   return async ({ machine }, { signal }) => {
     const records = await deps.inventory.machines();
     if (machine !== undefined && !records.some(({ spec }) => spec.name === machine))
       return rejected(`there is no machine called ${machine}`);
+    const asked = records.filter(({ spec }) => machine === undefined || spec.name === machine);
+    const due = asked.filter((record) => stepOf(record) === 'drain-node');
+    for (const { spec } of asked.filter((record) => !due.includes(record))) refusals.delete(spec.name);
     const results: Record<string, string> = {};
-    await forEachOf(
-      records.filter(
-        (record) =>
-          stepOf(record) === 'drain-node' && (machine === undefined || record.spec.name === machine),
-      ),
-      8,
-      async ({ spec }) => {
-        results[spec.name] = await drainOne(spec.name, signal);
-      },
-    );
+    await forEachOf(due, atOnce, async ({ spec }) => {
+      results[spec.name] = await drainOne(spec.name, signal);
+    });
+    if (asked.some((record) => capacityOf(record) === 'serving')) {
+      const [settings, { nodes }] = await Promise.all([deps.inventory.settings(), deps.cluster.view()]);
+      await forEachOf(stillCordoned(asked, nodes), atOnce, async ({ record, node }) => {
+        const result = await release(deps, record, node, settings, signal);
+        if (result) results[record.spec.name] = result;
+      });
+    }
     return done({ machines: results });
   };
 }

@@ -1,8 +1,12 @@
 import { z } from 'zod';
-import { matchNode } from '../../shared/core/match.ts';
+import { createStateClock } from '../../shared/adapters/state-clock.ts';
+import { matchAll } from '../../shared/core/match-all.ts';
 import { done, rejected } from '../../shared/core/outcome.ts';
 import type { Handler } from '../../shared/runtime/function.ts';
 import { type Deps, forEachOf } from '../deps.ts';
+import { createReporter } from './findings.ts';
+import { recover } from './recover.ts';
+import { sceneOf, stepFor } from './scene.ts';
 import { watchOne } from './watch-one.ts';
 
 export const JoinInput = z.strictObject({
@@ -11,8 +15,13 @@ export const JoinInput = z.strictObject({
 
 const atOnce = 32;
 
-/** Matches nodes to machines, prepares the ones that join, gives up on those that never do, removes stale nodes. */
+/**
+ * Matches nodes to machines, prepares the ones that join, gives up on those that never do, notices those whose
+ * node is lost, removes stale nodes. What does not add up is told, and nobody is touched for it.
+ */
 export function joinWatcher(deps: Deps): Handler<z.output<typeof JoinInput>> {
+  const sinceWhen = createStateClock(deps.clock);
+  const report = createReporter(deps);
   return async ({ machine }, { signal }) => {
     const [records, pools, settings, view] = await Promise.all([
       deps.inventory.machines(),
@@ -22,18 +31,23 @@ export function joinWatcher(deps: Deps): Handler<z.output<typeof JoinInput>> {
     ]);
     if (machine !== undefined && !records.some(({ spec }) => spec.name === machine))
       return rejected(`there is no machine called ${machine}`);
+    const matches = matchAll(records, view.nodes, pools);
+    await report(matches.findings);
+    const scene = sceneOf({ deps, records, pools, settings, view, matches, sinceWhen, signal });
     const results: Record<string, string> = {};
-    await forEachOf(
-      records.filter(({ spec }) => machine === undefined || spec.name === machine),
-      atOnce,
-      async (record) => {
-        if (signal.aborted) return;
-        const pool = pools.find(({ name }) => name === record.spec.pool);
-        const match = matchNode(record, view.nodes);
-        const result = await watchOne({ deps, match, pool, settings, signal }, record);
-        if (result) results[record.spec.name] = result;
-      },
-    );
-    return done({ machines: results });
+    const asked = records.filter(({ spec }) => machine === undefined || spec.name === machine);
+    await forEachOf(asked, atOnce, async (record) => {
+      if (signal.aborted) return;
+      const result = await watchOne(scene, record);
+      if (result) results[record.spec.name] = result;
+    });
+    // One after the other: each must know of the others.
+    for (const record of asked) {
+      if (signal.aborted || stepFor(scene, record).kind === 'wait') continue;
+      const result = await recover(scene, record.spec.name);
+      if (result) results[record.spec.name] = result;
+    }
+    const findings = matches.findings.map(({ text }) => text);
+    return done({ machines: results, ...(findings.length > 0 && { findings }) });
   };
 }

@@ -1,28 +1,31 @@
 import { happen } from '../../shared/adapters/changes.ts';
 import type { MachineRecord } from '../../shared/adapters/inventory.ts';
 import type { MachineEvent } from '../../shared/core/lifecycle.ts';
-import type { Match } from '../../shared/core/match.ts';
+import { type Match, providerIdOf } from '../../shared/core/match.ts';
+import { preparationOf } from '../../shared/core/prepare-node.ts';
 import type { Settings } from '../../shared/core/settings.ts';
 import { seconds } from '../../shared/core/text.ts';
 import type { Lease } from '../../shared/ports.ts';
 import { cordonedBy, type Deps } from '../deps.ts';
 import { events, machineEvent } from '../events.ts';
+import { poolOf, type Scene } from './scene.ts';
 
 /** Prepares the node, then takes the machine into service. A crash in between is repeated harmlessly. */
 export async function join(
-  deps: Deps,
+  scene: Scene,
   record: MachineRecord,
   { node, by }: Match,
-  settings: Settings,
   lease: Lease,
 ): Promise<string | undefined> {
-  const { name, pool, labels, taints, providerID } = record.spec;
+  const { deps, settings } = scene;
+  const { name } = record.spec;
+  const providerID = node.providerID || providerIdOf(record.spec);
   deps.failpoint('join-before-node');
   if (lease.remainingMs() === 0) return undefined;
   await deps.cluster.changeNode(node.name, {
-    labels: { ...labels, 'bamel.dev/machine': name, 'bamel.dev/pool': pool },
-    ...(taints && { taints }),
-    ...(providerID && !node.providerID && { providerID }),
+    ...preparationOf(record.spec, poolOf(scene, record), node),
+    // It can be set once, and never changed.
+    ...(!node.providerID && { providerID }),
     // Uncordoned only if it was us who cordoned it.
     ...(node.annotations[cordonedBy] !== undefined && {
       unschedulable: false,
@@ -35,7 +38,15 @@ export async function join(
     event: { type: 'joined', node: node.name },
     by: 'join-watcher',
     why: `matched by ${by}`,
-    observed: { kubernetesNode: node.name, nodeReady: true, bootID: node.bootID },
+    observed: {
+      kubernetesNode: node.name,
+      nodeReady: true,
+      bootID: node.bootID,
+      matchedBy: by,
+      providerID,
+      unreadySince: undefined,
+      nodeProblem: undefined,
+    },
     lease,
     settings,
     now,
@@ -45,17 +56,15 @@ export async function join(
   const { bootTime, learnedBootMs } = record.status;
   const took = bootTime === undefined ? '' : ` after ${seconds(now - bootTime)}`;
   const usually = learnedBootMs === undefined ? '' : ` (usually ${seconds(learnedBootMs)})`;
-  deps.log.info(
-    {
-      step: 'join',
-      machine: name,
-      node: node.name,
-      by,
-      story: `is node ${node.name} (by ${by}), Ready${took}${usually}; labels and taints set`,
-    },
-    'machine joined',
-  );
+  const story = `is node ${node.name} (by ${by}), Ready${took}${usually}; labels and taints set`;
+  deps.log.info({ step: 'join', machine: name, node: node.name, by, story }, 'machine joined');
   await deps.sink.emit(machineEvent(events.machineJoined, name));
+  await deps.cluster.tell(
+    { kind: 'Node', name: node.name },
+    'Normal',
+    'MachineJoined',
+    `bamel: machine ${name} ${story}`,
+  );
   return `joined as ${node.name}`;
 }
 

@@ -1,71 +1,87 @@
 import { observe } from '../../shared/adapters/changes.ts';
 import type { MachineRecord } from '../../shared/adapters/inventory.ts';
-import type { Node } from '../../shared/core/cluster.ts';
-import { lifecycle, type MachineEvent, stepOf } from '../../shared/core/lifecycle.ts';
-import { isLeftOver, type Match } from '../../shared/core/match.ts';
-import type { PoolSpec, Settings } from '../../shared/core/settings.ts';
+import { capacityOf, lifecycle, type MachineEvent, stepOf } from '../../shared/core/lifecycle.ts';
+import type { MachineStatus } from '../../shared/core/machine.ts';
+import { isLeftOver } from '../../shared/core/match.ts';
+import { startupTaintsDone } from '../../shared/core/prepare-node.ts';
 import { overdue } from '../../shared/core/transition.ts';
-import { cordonedBy, type Deps, underMachineLease } from '../deps.ts';
+import { underMachineLease } from '../deps.ts';
 import { giveUp, join } from './join.ts';
-
-/** What was seen of one machine. */
-export interface Sighting {
-  readonly deps: Deps;
-  readonly match: Match | undefined;
-  readonly pool: PoolSpec | undefined;
-  readonly settings: Settings;
-  readonly signal: AbortSignal;
-}
+import { matchOf, poolOf, type Scene, stepFor } from './scene.ts';
+import { startupDone } from './startup.ts';
+import { tidyUp } from './tidy-up.ts';
 
 /** How long to wait for whoever holds the machine, so that a joiner whose watcher died is not kept waiting. */
 const patienceMs = 20_000;
 
-export async function watchOne(sighting: Sighting, record: MachineRecord): Promise<string | undefined> {
-  const { deps, match, settings, signal } = sighting;
-  if (match && isStale(record, match.node)) return removeNode(deps, record, match.node);
-  if (!mayJoin(sighting, record) && !isLate(sighting, record)) {
-    await observe(deps.inventory, record, { kubernetesNode: match?.node.name, nodeReady: match?.node.ready });
+export async function watchOne(scene: Scene, record: MachineRecord): Promise<string | undefined> {
+  const { deps, settings, signal } = scene;
+  const match = matchOf(scene, record);
+  if (scene.matches.unclear.has(record.spec.name)) {
+    await observe(deps.inventory, record, { nodeProblem: problemOf(scene, record) });
+    return undefined;
+  }
+  const tidied = match && (await tidyUp(scene, record, match.node));
+  if (tidied) return tidied;
+  if (!mayJoin(scene, record) && !isLate(scene, record) && doneAt(scene, record).length === 0) {
+    await observe(deps.inventory, record, seen(scene, record));
     return undefined;
   }
   return underMachineLease(deps, record.spec.name, settings, { ms: patienceMs, signal }, async (lease) => {
     // Read again: whoever had the lease before may have done it, or begun something else.
     const current = await deps.inventory.machine(record.spec.name);
     if (!current) return undefined;
-    if (match && mayJoin(sighting, current)) return join(deps, current, match, settings, lease);
-    const late = isLate(sighting, current);
+    if (match && mayJoin(scene, current)) return join(scene, current, match, lease);
+    const done = match && doneAt(scene, current);
+    if (match && done && done.length > 0) return startupDone(deps, current, match.node, done, lease);
+    const late = isLate(scene, current);
     return late && giveUp(deps, current, late, settings, lease);
   });
 }
 
-function mayJoin({ match, deps }: Sighting, record: MachineRecord): boolean {
+/** What Kubernetes says of the machine now. */
+function seen(scene: Scene, record: MachineRecord): Partial<MachineStatus> {
+  const { status } = record;
+  const match = matchOf(scene, record);
+  const isLost = capacityOf(record) === 'serving' && !match?.node.ready;
+  const problem = problemOf(scene, record);
+  if (problem && problem !== status.nodeProblem)
+    scene.deps.log.warn(
+      { step: 'join', machine: record.spec.name, node: match?.node.name, story: problem },
+      'a node needs looking after',
+    );
+  return {
+    kubernetesNode: match?.node.name,
+    nodeReady: match?.node.ready,
+    matchedBy: match?.by,
+    ...(match?.node.providerID && { providerID: match.node.providerID }),
+    unreadySince: isLost ? (status.unreadySince ?? scene.deps.clock.now()) : undefined,
+    nodeProblem: problem,
+  };
+}
+
+function problemOf(scene: Scene, record: MachineRecord): string | undefined {
+  const step = stepFor(scene, record);
+  return (step.kind === 'wait' ? step.why : undefined) ?? scene.problems.get(record.spec.name);
+}
+
+function mayJoin(scene: Scene, record: MachineRecord): boolean {
+  const match = matchOf(scene, record);
   if (!match?.node.ready || isLeftOver(record, match.node)) return false;
   const { status } = record;
   if (!lifecycle[status.state].on.joined) return false;
   // One that refused to power off is not taken back before its time: the next try is due then.
-  return status.lastError?.code !== 'power-off-failed' || (status.retryAt ?? 0) <= deps.clock.now();
+  return status.lastError?.code !== 'power-off-failed' || (status.retryAt ?? 0) <= scene.deps.clock.now();
 }
 
-function isLate({ deps, pool, settings }: Sighting, record: MachineRecord): MachineEvent | undefined {
+function isLate(scene: Scene, record: MachineRecord): MachineEvent | undefined {
+  const pool = poolOf(scene, record);
   if (!pool || stepOf(record) !== 'join-watcher') return undefined;
-  return overdue(record, pool, settings.timings, deps.clock.now(), record.since);
+  return overdue(record, pool, scene.settings.timings, scene.deps.clock.now(), record.since);
 }
 
-/**
- * The node that we drained before its machine was powered off, left over from that boot. One that shows another
- * boot has come back meanwhile, and a kubelet whose Node is deleted does not register again by itself.
- */
-function isStale({ status }: MachineRecord, node: Node): boolean {
-  const provenOff =
-    status.powerState === 'off' && lifecycle[status.state].on['power-on-requested'] !== undefined;
-  return provenOff && node.annotations[cordonedBy] !== undefined && node.bootID === status.bootID;
-}
-
-async function removeNode(deps: Deps, record: MachineRecord, { name }: Node): Promise<string> {
-  if (await deps.cluster.deleteNode(name))
-    deps.log.info(
-      { step: 'join', machine: record.spec.name, node: name, story: 'is off: its Node object is removed' },
-      'stale node removed',
-    );
-  await observe(deps.inventory, record, { kubernetesNode: undefined, nodeReady: undefined });
-  return 'stale node removed';
+function doneAt(scene: Scene, record: MachineRecord): ReturnType<typeof startupTaintsDone> {
+  const [match, pool] = [matchOf(scene, record), poolOf(scene, record)];
+  if (!match || !pool || capacityOf(record) !== 'serving') return [];
+  return startupTaintsDone(match.node, pool, scene.view, scene.deps.clock.now() - record.since);
 }

@@ -1,16 +1,15 @@
-import type { z } from 'zod';
 import type { DecisionRecord } from '../core/decision.ts';
-import { type Machine, type MachineMetrics, type MachineStatus, newStatus } from '../core/machine.ts';
+import type { Machine } from '../core/machine.ts';
 import type { Operation } from '../core/operation.ts';
 import type { PoolSpec, Settings } from '../core/settings.ts';
-import type { Clock, Entry, Store } from '../ports.ts';
-import { describeProblem, fieldProblems } from '../runtime/zod-issue.ts';
+import type { Clock, Store } from '../ports.ts';
 import { type MachineInput, MachineSpec } from '../schema/machine.ts';
 import { PoolSpec as PoolSchema } from '../schema/pool.ts';
 import { Settings as SettingsSchema } from '../schema/settings.ts';
 import { decode } from './codec.ts';
 import { keys, splitKey } from './keys.ts';
-import { createStateClock } from './state-clock.ts';
+import { checked, createRecordReader } from './machine-record.ts';
+import type { Source } from './source.ts';
 
 /** Something that happened to a machine. The last few are kept with it. */
 export interface HistoryEntry {
@@ -30,6 +29,8 @@ export interface MachineRecord extends Machine {
   /** The spec as it stands in the store, for copying into an operation. */
   readonly input: MachineInput;
   readonly history: readonly HistoryEntry[];
+  /** Who describes it, where that is not the file. */
+  readonly source?: Source | undefined;
   readonly revisions: {
     readonly spec: number;
     readonly status: number;
@@ -58,52 +59,11 @@ export interface Inventory {
   decision(id: string): Promise<DecisionRecord | undefined>;
 }
 
-/** Other tools may write to the store too: the key is named when something in it is wrong. */
-function checked<Value>(schema: z.ZodType<Value>, key: string, value: unknown): Value {
-  const parsed = schema.safeParse(value);
-  if (parsed.success) return parsed.data;
-  const problems = fieldProblems(schema, parsed.error).map(describeProblem).join('; ');
-  throw new Error(`${key} in the store is wrong: ${problems}`);
-}
-
 export function createInventory(store: Store, clock: Clock): Inventory {
-  const sinceWhen = createStateClock(clock);
-  const groupById = (entries: readonly Entry[]): Map<string, Map<string, Entry>> => {
-    const groups = new Map<string, Map<string, Entry>>();
-    for (const entry of entries) {
-      const { id, part } = splitKey(entry.key, keys.nodes);
-      const group = groups.get(id) ?? new Map<string, Entry>();
-      groups.set(id, group.set(part, entry));
-    }
-    return groups;
-  };
-  const toRecord = (parts: ReadonlyMap<string, Entry>): MachineRecord | undefined => {
-    const spec = parts.get('spec');
-    if (!spec) return undefined;
-    const read = <Value>(part: string): Value | undefined => {
-      const entry = parts.get(part);
-      return entry && decode<Value>(entry.key, entry.value);
-    };
-    const input = decode<MachineInput>(spec.key, spec.value);
-    const status = read<MachineStatus>('status') ?? newStatus(clock.now());
-    return {
-      input,
-      spec: checked(MachineSpec, spec.key, input),
-      status,
-      since: sinceWhen(input.name, status),
-      metrics: read<MachineMetrics>('metrics') ?? {},
-      history: read<{ entries: HistoryEntry[] }>('events')?.entries ?? [],
-      revisions: {
-        spec: spec.revision,
-        status: parts.get('status')?.revision ?? 0,
-        metrics: parts.get('metrics')?.revision ?? 0,
-        events: parts.get('events')?.revision ?? 0,
-      },
-    };
-  };
+  const readRecords = createRecordReader(clock);
   const records = async (prefix: string): Promise<MachineRecord[]> => {
     const { entries } = await store.list(prefix);
-    return [...groupById(entries).values()].map(toRecord).filter((record) => record !== undefined);
+    return readRecords(entries);
   };
 
   return {

@@ -6,9 +6,11 @@ export const keys = {
   decisions: '/baremetal/decisions/',
   leases: '/baremetal/leases/',
   seen: '/baremetal/seen/',
-  node: (id: string, part: 'spec' | 'status' | 'metrics' | 'events') => `/baremetal/nodes/${id}/${part}`,
-  pool: (name: string, part: 'members' | 'config') => `/baremetal/pools/${name}/${part}`,
-  global: (part: 'config' | 'stats') => `/baremetal/global/${part}`,
+  node: (id: string, part: 'spec' | 'status' | 'metrics' | 'events' | 'source') =>
+    `/baremetal/nodes/${id}/${part}`,
+  pool: (name: string, part: 'members' | 'config' | 'source' | 'target') =>
+    `/baremetal/pools/${name}/${part}`,
+  global: (part: 'config' | 'stats' | 'source' | 'power-ons' | 'energy') => `/baremetal/global/${part}`,
   operation: (id: string) => `/baremetal/operations/${id}`,
   decision: (id: string) => `/baremetal/decisions/${id}`,
   seenEvent: (id: string) => `/baremetal/seen/${id}`,

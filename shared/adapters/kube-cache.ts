@@ -1,4 +1,5 @@
 import {
+  ApiException,
   type KubeConfig,
   type KubernetesListObject,
   type KubernetesObject,
@@ -17,10 +18,15 @@ export interface CacheOptions<Raw extends KubernetesObject, Kept> {
   readonly onChange: (now: Kept | undefined, before: Kept | undefined) => void;
   readonly clock: Clock;
   readonly log: Log;
+  /** We can do without: a server that will not show it is not a server that is away. */
+  readonly optional?: boolean;
 }
 
 export interface Cache<Kept> {
-  /** Everything, once listed. Throws ClusterError when the server has not been heard of for too long. */
+  /**
+   * Everything, once listed. Throws ClusterError: unavailable when the server has not been heard of for too long,
+   * refused when it will not show what is optional.
+   */
   all(): Promise<readonly Kept[]>;
   close(): void;
 }
@@ -28,6 +34,10 @@ export interface Cache<Kept> {
 /** An answer from a cache that has not been connected for this long is a guess. */
 const longestGapMs = 10_000;
 const retryEveryMs = 500;
+/** Rights are not given every second. */
+const askAgainEveryMs = 30_000;
+/** A watch that says nothing for this long is begun anew: the server may be frozen, or just have no news. */
+const longestSilenceMs = 10_000;
 
 /** List, then watch; list again whenever changes may have been missed. Only what `keep` returns is kept. */
 export function createCache<Raw extends KubernetesObject, Kept>(
@@ -37,11 +47,14 @@ export function createCache<Raw extends KubernetesObject, Kept>(
   const closing = new AbortController();
   const kept = new Map<string, { readonly version: string; readonly value: Kept }>();
   const watch = new Watch(options.kubeConfig);
+  // Not offered as an option: 30 s, by default, is long to decide on what may be old.
+  Object.assign(watch, { requestTimeoutMs: longestSilenceMs });
   /** Since when nothing has been heard; only an answer of the server ends it. */
   let lostAt: number | undefined = clock.monotonic();
   let lastProblem = 'it was never reached';
   const listed = Promise.withResolvers<void>();
   let isListed = false;
+  let refusal: string | undefined;
   let all: readonly Kept[] | undefined;
 
   const put = (object: Raw): void => {
@@ -78,6 +91,7 @@ export function createCache<Raw extends KubernetesObject, Kept>(
     } while (page);
     for (const key of gone) remove(key);
     lostAt = undefined;
+    refusal = undefined;
     isListed = true;
     listed.resolve();
     return resourceVersion;
@@ -132,6 +146,13 @@ export function createCache<Raw extends KubernetesObject, Kept>(
       } catch (error) {
         resourceVersion = undefined;
         const problem = problemOf(error);
+        if (options.optional && isRefusal(error)) {
+          if (!refusal) log.warn({ path, problem }, 'not readable: decided without');
+          refusal = problem;
+          listed.resolve();
+          await clock.sleep(askAgainEveryMs, closing.signal);
+          continue;
+        }
         if (problem !== lastProblem) log.warn({ path, problem }, 'the cluster does not answer');
         lastProblem = problem;
       }
@@ -146,6 +167,11 @@ export function createCache<Raw extends KubernetesObject, Kept>(
   return {
     async all() {
       if (!isListed) await Promise.race([listed.promise, clock.sleep(longestGapMs, closing.signal)]);
+      if (refusal)
+        throw new ClusterError(
+          'refused',
+          `${path} could not be read (${refusal}): give our account the right to list and watch it`,
+        );
       const silentMs = lostAt === undefined ? 0 : clock.monotonic() - lostAt;
       // What was never listed is not an empty cluster, however short the wait was.
       if (!isListed || silentMs >= longestGapMs)
@@ -159,6 +185,10 @@ export function createCache<Raw extends KubernetesObject, Kept>(
     close: () => closing.abort(),
   };
 }
+
+/** Forbidden, or of a kind that the server does not know. */
+const isRefusal = (error: unknown): boolean =>
+  error instanceof ApiException && (error.code === 403 || error.code === 404);
 
 const keyOf = (object: KubernetesObject): string =>
   `${object.metadata?.namespace ?? ''}/${object.metadata?.name}`;

@@ -1,68 +1,86 @@
 import {
   ApiException,
-  type Configuration,
   CoreV1Api,
+  EventsV1Api,
   type KubeConfig,
-  Observable,
-  type ObservableMiddleware,
   PatchStrategy,
+  StorageV1Api,
   setHeaderOptions,
+  type V1Node,
   type V1Pod,
 } from '@kubernetes/client-node';
-import type { Node, Pod } from '../core/cluster.ts';
+import type { ClusterView, Node, Pod } from '../core/cluster.ts';
 import { type Clock, type Cluster, ClusterError, type NodeChange } from '../ports.ts';
 import type { Log } from '../runtime/log.ts';
 import { createCache } from './kube-cache.ts';
+import { keepConnections } from './kube-connections.ts';
 import { toNode, toPod } from './kube-convert.ts';
 import { blockedBy, retryAfter, toClusterError } from './kube-errors.ts';
+import { rawLists } from './kube-list.ts';
+import { createShare } from './kube-share.ts';
+import { watchSurroundings } from './kube-surroundings.ts';
+import { createTeller } from './kube-tell.ts';
+import { type ViewPart, viewParts } from './view-parts.ts';
 
 export interface KubeClusterOptions {
   readonly kubeConfig: KubeConfig;
   readonly clock: Clock;
   readonly log: Log;
-  /** How long a call may take. */
+  /** How long a call may take; a read never more than ten seconds. */
   readonly timeoutMs?: number;
+  /** What is in a view; everything unless said. Nodes always are. */
+  readonly sees?: readonly ViewPart[] | undefined;
   readonly onPod?: (now: Pod | undefined, before: Pod | undefined) => void;
   readonly onNode?: (now: Node | undefined, before: Node | undefined) => void;
 }
 
 const pageSize = 500;
+
+/** A change of a node that others keep writing to is given up after so many tries. */
+const mostTries = 5;
+const longestReadMs = 10_000;
 const mergePatch = setHeaderOptions('Content-Type', PatchStrategy.MergePatch);
 
 /** The cluster through @kubernetes/client-node: reads from a watched cache, writes directly. */
 export function createKubeCluster(options: KubeClusterOptions): Cluster & { close(): void } {
-  const { kubeConfig, clock, log, timeoutMs = 30_000 } = options;
-  const api = kubeConfig.makeApiClient(
-    class extends CoreV1Api {
-      constructor(config: Configuration) {
-        super({ ...config, middleware: [...config.middleware, deadline(timeoutMs)] });
-      }
-    },
-  );
-  const ignore = (): void => {};
-  const pods = createCache({
-    kubeConfig,
-    clock,
-    log,
-    path: '/api/v1/pods',
-    list: (_continue) => api.listPodForAllNamespaces({ limit: pageSize, ...(_continue && { _continue }) }),
-    keep: toPod,
-    onChange: options.onPod ?? ignore,
+  const { clock, log, timeoutMs = 30_000 } = options;
+  const connections = keepConnections(options.kubeConfig, {
+    readMs: Math.min(timeoutMs, longestReadMs),
+    writeMs: timeoutMs,
   });
+  const { kubeConfig } = connections;
+  const api = connections.api(CoreV1Api);
+  const storage = connections.api(StorageV1Api);
+  const ignore = (): void => {};
+  const share = createShare();
+  const rawList = rawLists(connections);
+  const seesPods = options.sees?.includes('pods') ?? true;
+  const pods = seesPods
+    ? createCache({
+        kubeConfig,
+        clock,
+        log,
+        path: '/api/v1/pods',
+        list: rawList<V1Pod>('/api/v1/pods', pageSize),
+        keep: (pod) => toPod(pod, share),
+        onChange: options.onPod ?? ignore,
+      })
+    : undefined;
   const nodes = createCache({
     kubeConfig,
     clock,
     log,
     path: '/api/v1/nodes',
-    list: (_continue) => api.listNode({ limit: pageSize, ...(_continue && { _continue }) }),
+    list: rawList<V1Node>('/api/v1/nodes', pageSize),
     keep: toNode,
     onChange: options.onNode ?? ignore,
   });
+  const surroundings = watchSurroundings(connections, { clock, log, sees: options.sees });
 
   return {
     async view() {
-      const [allPods, allNodes] = await Promise.all([pods.all(), nodes.all()]);
-      return { pods: allPods, nodes: allNodes };
+      const [allPods, allNodes, others] = await Promise.all([pods?.all(), nodes.all(), surroundings.read()]);
+      return withoutUnseen({ pods: allPods ?? [], nodes: allNodes, ...others }, options.sees);
     },
     podsOn: (node) =>
       call(async () => {
@@ -77,7 +95,7 @@ export function createKubeCluster(options: KubeClusterOptions): Cluster & { clos
           found.push(...page.items);
           _continue = page.metadata?._continue;
         } while (_continue);
-        return found.map(toPod);
+        return found.map((pod) => toPod(pod));
       }),
     node: (name) =>
       call(async () => toNode(await api.readNode({ name }))).catch((error: unknown) => {
@@ -86,7 +104,15 @@ export function createKubeCluster(options: KubeClusterOptions): Cluster & { clos
       }),
     changeNode: (name, change) =>
       call(async () => {
-        await api.patchNode({ name, body: await nodePatch(api, name, change) }, mergePatch);
+        for (let tries = 1; ; tries += 1)
+          try {
+            await api.patchNode({ name, body: await nodePatch(api, name, change) }, mergePatch);
+            return;
+          } catch (error) {
+            // Somebody else wrote meanwhile, as node controllers often do: made anew from what is there now.
+            const conflict = error instanceof ApiException && error.code === 409;
+            if (!conflict || tries === mostTries) throw error;
+          }
       }),
     deleteNode: (name) =>
       call(async () => {
@@ -110,33 +136,70 @@ export function createKubeCluster(options: KubeClusterOptions): Cluster & { clos
           return { kind: 'gone' };
         if (error instanceof ApiException && error.code === 429)
           return { kind: 'blocked', why: blockedBy(error), retryAfterMs: retryAfter(error) };
-        throw toClusterError(error);
+        // What the server will not do for this pod, such as one with two budgets, must not end the whole drain.
+        const answer = toClusterError(error);
+        if (answer.code === 'refused' || (error instanceof ApiException && error.code === 500))
+          return { kind: 'blocked', why: answer.message };
+        throw answer;
       }
     },
+    forceDelete: ({ namespace, name, uid }) =>
+      call(async () => {
+        await api.deleteNamespacedPod({
+          namespace,
+          name,
+          body: { gracePeriodSeconds: 0, preconditions: { uid } },
+        });
+        return true;
+      }).catch((error: unknown) => {
+        // conflict: another pod has the name now.
+        if (error instanceof ClusterError && (error.code === 'not-found' || error.code === 'conflict'))
+          return false;
+        throw error;
+      }),
+    volumesOn: (node) =>
+      call(async () => {
+        const { items } = await storage.listVolumeAttachment();
+        return items
+          .filter(({ spec }) => spec.nodeName === node)
+          .map(({ spec, metadata }) => spec.source.persistentVolumeName ?? metadata?.name ?? '');
+      }).catch((error: unknown) => {
+        if (error instanceof ClusterError && error.code === 'refused') return undefined;
+        throw error;
+      }),
+    tell: createTeller(connections.api(EventsV1Api), clock, log),
     close() {
-      pods.close();
+      pods?.close();
       nodes.close();
+      surroundings.close();
+      connections.close();
     },
   };
 }
 
-/** On a connection that has silently died a call would last for minutes, and a drain with it. */
-const deadline = (ms: number): ObservableMiddleware => ({
-  pre(request) {
-    request.setSignal(AbortSignal.timeout(ms));
-    return new Observable(Promise.resolve(request));
-  },
-  post: (response) => new Observable(Promise.resolve(response)),
-});
+/** What is not to be seen is not an empty cluster: whoever decides by it must be declared to see it. */
+function withoutUnseen(view: ClusterView, sees: readonly ViewPart[] | undefined): ClusterView {
+  for (const part of sees ? viewParts.filter((part) => part !== 'nodes' && !sees.includes(part)) : [])
+    Object.defineProperty(view, part, {
+      enumerable: false,
+      get() {
+        throw new ClusterError('refused', `this function does not see ${part}: see functions/permissions.ts`);
+      },
+    });
+  return view;
+}
 
 /** Taints are a list: the patch names the version it was made from, so that nobody else's taint gets lost. */
 async function nodePatch(api: CoreV1Api, name: string, change: NodeChange): Promise<object> {
-  const { labels, annotations, unschedulable, providerID, taints } = change;
+  const { labels, annotations, unschedulable, providerID, taints = [], removeTaints = [] } = change;
   const spec = { ...(unschedulable !== undefined && { unschedulable }), ...(providerID && { providerID }) };
-  if (!taints || taints.length === 0) return { metadata: { labels, annotations }, spec };
+  if (taints.length === 0 && removeTaints.length === 0) return { metadata: { labels, annotations }, spec };
   const node = await api.readNode({ name });
   const others = (node.spec?.taints ?? []).filter(
-    (taint) => !taints.some(({ key, effect }) => key === taint.key && effect === taint.effect),
+    (taint) =>
+      ![...taints, ...removeTaints].some(
+        ({ key, effect = taint.effect }) => key === taint.key && effect === taint.effect,
+      ),
   );
   return {
     metadata: { labels, annotations, resourceVersion: node.metadata?.resourceVersion },

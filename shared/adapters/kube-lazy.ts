@@ -21,6 +21,9 @@ export function lazyCluster(options: LazyClusterOptions): Cluster & { close(): v
     changeNode: async (name, change) => (await cluster()).changeNode(name, change),
     deleteNode: async (name) => (await cluster()).deleteNode(name),
     evict: async (pod) => (await cluster()).evict(pod),
+    forceDelete: async (pod) => (await cluster()).forceDelete(pod),
+    volumesOn: async (node) => (await cluster()).volumesOn(node),
+    tell: async (...event) => (await cluster()).tell(...event),
     close() {
       connected?.then(
         (started) => started.close(),

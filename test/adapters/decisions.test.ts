@@ -17,7 +17,11 @@ afterEach(() => store.close());
 
 const decision = (summary: string, more: Partial<DecisionRecord> = {}): DecisionRecord => ({
   at: 1,
+  digest: 'd',
   summary,
+  wants: [],
+  limits: [],
+  notes: [],
   demand: [],
   candidates: [],
   unmet: [],

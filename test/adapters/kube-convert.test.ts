@@ -1,5 +1,6 @@
 import type { V1Container, V1NodeSystemInfo, V1ObjectMeta, V1Pod, V1PodSpec } from '@kubernetes/client-node';
-import { toNode, toPod } from '../../shared/adapters/kube-convert.ts';
+import { toDaemonSet, toNode, toPod } from '../../shared/adapters/kube-convert.ts';
+import { createShare } from '../../shared/adapters/kube-share.ts';
 
 const container = (requests: Record<string, string>, more: Partial<V1Container> = {}): V1Container => ({
   name: 'main',
@@ -136,12 +137,17 @@ test('a date from a list and the text of a watch are the same time', () => {
 test('what makes a node known again: its provider’s id, its system’s and its boot’s', () => {
   const status = {
     nodeInfo: { systemUUID: 'S', bootID: 'B' } as V1NodeSystemInfo,
-    conditions: [{ type: 'Ready', status: 'Unknown' }],
+    conditions: [
+      { type: 'Ready', status: 'Unknown' },
+      { type: 'MemoryPressure', status: 'True' },
+      { type: 'DiskPressure', status: 'False' },
+    ],
     allocatable: { cpu: '3920m', memory: '15Gi', 'nvidia.com/gpu': '2' },
   };
   expect(toNode({ metadata: { name: 'n' }, spec: { providerID: 'P' }, status })).toEqual({
     name: 'n',
     ready: false,
+    silent: true,
     unschedulable: false,
     labels: {},
     annotations: {},
@@ -150,5 +156,99 @@ test('what makes a node known again: its provider’s id, its system’s and its
     providerID: 'P',
     systemUUID: 'S',
     bootID: 'B',
+    pressure: ['MemoryPressure'],
   });
+});
+
+test('what scaling goes by: labels, priority, controller, gates, where room is made, what stays on the disk', () => {
+  const metadata = {
+    ...ownedBy('ReplicaSet'),
+    labels: { app: 'web' },
+    annotations: { 'cluster-autoscaler.kubernetes.io/safe-to-evict': 'false', 'example.com/long': 'text' },
+  };
+  const spec = {
+    priority: -5,
+    schedulingGates: [{ name: 'wait' }],
+    volumes: [
+      { name: 'scratch', emptyDir: {} },
+      { name: 'config', configMap: {} },
+    ],
+  };
+  expect(toPod({ ...pod(metadata, spec), status: { nominatedNodeName: 'n1' } })).toMatchObject({
+    labels: { app: 'web' },
+    annotations: { 'cluster-autoscaler.kubernetes.io/safe-to-evict': 'false' },
+    priority: -5,
+    owner: { kind: 'ReplicaSet', name: 'owner', uid: 'o' },
+    gates: ['wait'],
+    nominatedNode: 'n1',
+    localVolumes: ['scratch'],
+  });
+});
+
+test('a pod that is being resized counts with the larger of what it has and what it is to get', () => {
+  const spec = { containers: [container({ cpu: '1' })] };
+  const containerStatuses = [
+    {
+      name: 'main',
+      image: '',
+      imageID: '',
+      ready: true,
+      restartCount: 0,
+      resources: { requests: { cpu: '3' } },
+      allocatedResources: { cpu: '2' },
+    },
+  ];
+  const requests = (larger: string, reason: string) =>
+    toPod({
+      ...pod({}, { containers: [container({ cpu: larger })] }),
+      status: { containerStatuses, conditions: [{ type: 'PodResizePending', status: 'True', reason }] },
+    }).requests;
+  expect(toPod({ ...pod({}, spec), status: { containerStatuses } }).requests).toEqual({ cpu: 3000 });
+  expect(requests('4', 'Deferred')).toEqual({ cpu: 4000 });
+  expect(requests('4', 'Infeasible')).toEqual({ cpu: 3000 });
+});
+
+test('pods of one template share what they have in common, and only that', () => {
+  const share = createShare();
+  const one = (name: string, cpu: string) =>
+    toPod(
+      pod({ name, labels: { app: 'web' } }, { containers: [container({ cpu })], nodeSelector: { a: 'b' } }),
+      share,
+    );
+  const [a, b, c] = [one('a', '1'), one('b', '1'), one('c', '2')];
+  expect(a.requests).toBe(b.requests);
+  expect(a.labels).toBe(b.labels);
+  expect(a.nodeSelector).toBe(c.nodeSelector);
+  expect(c.requests).toEqual({ cpu: 2000 });
+});
+
+test('a DaemonSet’s template is a pod that belongs to its node, with the nodes it is for', () => {
+  const nodeSelectorTerms = [{ matchExpressions: [{ key: 'gpu', operator: 'Exists' }] }];
+  const template = {
+    metadata: { labels: { app: 'log' } },
+    spec: {
+      containers: [container({ cpu: '100m' })],
+      affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } } },
+    },
+  };
+  expect(
+    toDaemonSet({ metadata: { namespace: 'kube-system', name: 'log' }, spec: { selector: {}, template } }),
+  ).toMatchObject({
+    namespace: 'kube-system',
+    name: 'log',
+    template: {
+      belongsToNode: true,
+      requests: { cpu: 100 },
+      rules: { nodeAffinity: [{ labels: [{ key: 'gpu', operator: 'Exists', values: [] }], fields: [] }] },
+    },
+  });
+});
+
+test('a pod that belongs to its node is not told from its like by the node it names', () => {
+  const nodeSelectorTerms = [{ matchFields: [{ key: 'metadata.name', operator: 'In', values: ['n1'] }] }];
+  const affinity = {
+    nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } },
+  };
+  expect(toPod(pod(ownedBy('DaemonSet'), { affinity })).rules).toBeUndefined();
+  expect(toPod(pod(ownedBy('ReplicaSet'), { affinity })).rules?.nodeAffinity).toHaveLength(1);
 });

@@ -1,4 +1,12 @@
-import { AppsV1Api, CoreV1Api, KubeConfig, PolicyV1Api, type V1PodSpec } from '@kubernetes/client-node';
+import {
+  AppsV1Api,
+  CoreV1Api,
+  EventsV1Api,
+  KubeConfig,
+  PolicyV1Api,
+  StorageV1Api,
+  type V1PodSpec,
+} from '@kubernetes/client-node';
 import { createKubeCluster } from '../../shared/adapters/kube-cluster.ts';
 import type { Pod } from '../../shared/core/cluster.ts';
 import { type Clock, type Cluster, ClusterError } from '../../shared/ports.ts';
@@ -360,6 +368,104 @@ export function clusterAdapterContract(name: string, start: () => Promise<Cluste
         await eventually(async () => expect(await cluster.evict(pod)).toEqual({ kind: 'gone' }));
       }));
 
+    test('taints are taken away by key, of one effect or of all, and nobody else’s', () =>
+      withNode(async (nodeName) => {
+        const key = 'example.com/ours';
+        const taints = [
+          { key, effect: 'NoSchedule' },
+          { key, effect: 'PreferNoSchedule' },
+          { key: 'example.com/both', effect: 'NoSchedule' },
+          { key: 'example.com/both', effect: 'PreferNoSchedule' },
+          { key: 'example.com/theirs', effect: 'NoSchedule' },
+        ];
+        await cluster.changeNode(nodeName, { taints });
+        await cluster.changeNode(nodeName, {
+          removeTaints: [
+            { key, effect: 'NoSchedule' },
+            { key: 'example.com/both' },
+            { key: 'example.com/none' },
+          ],
+        });
+        const left = (await cluster.node(nodeName))?.taints ?? [];
+        expect(left.map((taint) => `${taint.key}:${taint.effect}`).sort()).toEqual([
+          'example.com/ours:PreferNoSchedule',
+          'example.com/theirs:NoSchedule',
+        ]);
+      }));
+
+    test('a pod with two budgets is blocked, and does not end the drain of the others', () =>
+      withNode(async () => {
+        await deploy('web', 2);
+        const policy = harness.kubeConfig.makeApiClient(PolicyV1Api);
+        for (const budget of ['one', 'two'])
+          await policy.createNamespacedPodDisruptionBudget({
+            namespace,
+            body: {
+              metadata: { name: budget },
+              spec: { maxUnavailable: 1, selector: { matchLabels: { app: 'web' } } },
+            },
+          });
+        const { items } = await core.listNamespacedPod({ namespace, labelSelector: 'app=web' });
+        const { name: podName = '', uid = '' } = items[0]?.metadata ?? {};
+        const result = await cluster.evict({ namespace, name: podName, uid });
+        expect(result).toMatchObject({
+          kind: 'blocked',
+          why: expect.stringMatching(/more than one PodDisruptionBudget/),
+        });
+      }));
+
+    test('a pod is removed by force, unless another has its name', () =>
+      withNode(async (nodeName) => {
+        await createPod('stuck', { ...podSpec(), nodeName, terminationGracePeriodSeconds: 3600 });
+        const { metadata } = await core.readNamespacedPod({ namespace, name: 'stuck' });
+        expect(await cluster.forceDelete({ namespace, name: 'stuck', uid: 'of-another' })).toBe(false);
+        expect((await cluster.podsOn(nodeName)).map((pod) => pod.name)).toEqual(['stuck']);
+        const ref = { namespace, name: 'stuck', uid: metadata?.uid ?? '' };
+        expect(await cluster.forceDelete(ref)).toBe(true);
+        expect(await cluster.podsOn(nodeName)).toEqual([]);
+        expect(await cluster.forceDelete(ref)).toBe(false);
+      }));
+
+    test('the volumes that are attached to a node, and to no other', async () => {
+      const storage = harness.kubeConfig.makeApiClient(StorageV1Api);
+      const attach = (nodeName: string, volume: string) =>
+        storage.createVolumeAttachment({
+          body: {
+            metadata: { name: `${namespace}-${volume}` },
+            spec: { attacher: 'csi.example.com', nodeName, source: { persistentVolumeName: volume } },
+          },
+        });
+      expect(await cluster.volumesOn(`${namespace}-a`)).toEqual([]);
+      await attach(`${namespace}-a`, 'pv-1');
+      await attach(`${namespace}-b`, 'pv-2');
+      expect(await cluster.volumesOn(`${namespace}-a`)).toEqual(['pv-1']);
+      for (const volume of ['pv-1', 'pv-2'])
+        await storage.deleteVolumeAttachment({ name: `${namespace}-${volume}` });
+    });
+
+    test('Events are told about pods and nodes; one that cannot be written fails nothing', async () => {
+      const about = { kind: 'Pod', namespace, name: 'waiting', uid: 'pod-uid' };
+      await cluster.tell(about, 'Warning', 'NoMachineFits', 'bamel: 0 of 6 machines can run this pod');
+      await cluster.tell(about, 'Normal', 'Long', `x${'é'.repeat(5_000)}`);
+      const { items } = await harness.kubeConfig
+        .makeApiClient(EventsV1Api)
+        .listNamespacedEvent({ namespace });
+      const ours = items.filter(({ regarding }) => regarding?.uid === 'pod-uid');
+      expect(ours.map(({ type, reason }) => `${type} ${reason}`).sort()).toEqual([
+        'Normal Long',
+        'Warning NoMachineFits',
+      ]);
+      expect(ours.find(({ reason }) => reason === 'NoMachineFits')).toMatchObject({
+        note: 'bamel: 0 of 6 machines can run this pod',
+        regarding: { apiVersion: 'v1', kind: 'Pod', namespace, name: 'waiting' },
+        reportingController: 'bamel.dev/autoscaler',
+      });
+      const long = ours.find(({ reason }) => reason === 'Long')?.note ?? '';
+      expect(long).toMatch(/^xé{509,510}…$/);
+      await cluster.tell({ ...about, namespace: 'no-such-namespace' }, 'Normal', 'Nobody', 'hears this');
+      await cluster.tell(about, 'Normal', '', 'without a reason it is refused');
+    });
+
     test('every change is told once, and nothing again when the watch is interrupted', async () => {
       const about = (podName: string) =>
         podsTold
@@ -395,6 +501,15 @@ export function clusterAdapterContract(name: string, start: () => Promise<Cluste
         const cordons = about().filter((text) => text.endsWith('false → true'));
         expect(cordons).toHaveLength(1);
       }));
+
+    test('connections are kept: many calls, few connections', async () => {
+      await cluster.view();
+      await cluster.node('no-such-node');
+      const before = proxy.accepted();
+      for (let call = 0; call < 30; call += 1) await cluster.node('no-such-node');
+      // A watch may be begun anew meanwhile.
+      expect(proxy.accepted() - before).toBeLessThan(10);
+    });
 
     test('fault 29: API server down → no view to decide on; back, it knows what changed', async () => {
       await createIdle('before');

@@ -9,17 +9,22 @@ export interface NodeOptions {
   pods?: string;
   labels?: Record<string, string>;
   taints?: { key: string; value?: string; effect: string }[];
+  annotations?: Record<string, string>;
+  providerID?: string;
+  systemUUID?: string;
 }
 
 /** A Ready node as its kubelet would register it. */
 export function nodeObject(name: string, options: NodeOptions = {}) {
   const { cpu = '4', memory = '8Gi', pods: most = '110', labels = {}, taints = [] } = options;
+  const { annotations = {}, providerID, systemUUID } = options;
   return {
-    metadata: { name, labels: { 'kubernetes.io/hostname': name, ...labels } },
-    spec: { taints },
+    metadata: { name, labels: { 'kubernetes.io/hostname': name, ...labels }, annotations },
+    spec: { taints, ...(providerID && { providerID }) },
     status: {
       capacity: { cpu, memory, pods: most },
       allocatable: { cpu, memory, pods: most },
+      ...(systemUUID && { nodeInfo: { systemUUID, bootID: '' } }),
       conditions: [
         { type: 'Ready', status: 'True', reason: 'KubeletReady', message: 'kubelet is posting ready status' },
       ],

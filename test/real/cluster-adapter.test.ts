@@ -52,5 +52,28 @@ describeWith(controlPlanePrograms, 'the cluster adapter', () => {
         cluster.close();
       }
     });
+
+    test('fault 29: stands still → reads end in time, unavailable until it goes on', async () => {
+      const { kubeConfig, apiServer } = plane;
+      const cluster = createKubeCluster({
+        kubeConfig,
+        clock: fastClock(10),
+        log: createLog({ level: 'silent', format: 'json' }),
+      });
+      try {
+        await addNode(kubeConfig, 'standing');
+        const seen = async () => (await cluster.view()).nodes.map(({ name }) => name);
+        await eventually(async () => expect(await seen()).toContain('standing'));
+        apiServer.stop();
+        await expectUnavailable(cluster.node('standing'));
+        await eventually(() => expectUnavailable(cluster.view()), 60_000);
+      } finally {
+        apiServer.cont();
+        cluster.close();
+      }
+      await eventually(async () => {
+        await kubeConfig.makeApiClient(CoreV1Api).readNode({ name: 'standing' });
+      }, 60_000);
+    });
   });
 });

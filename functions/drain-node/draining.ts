@@ -1,0 +1,22 @@
+import type { MachineRecord } from '../../shared/adapters/inventory.ts';
+import type { Node } from '../../shared/core/cluster.ts';
+import type { Settings } from '../../shared/core/settings.ts';
+import type { Lease } from '../../shared/ports.ts';
+import type { Deps } from '../deps.ts';
+
+/** A drain that is under way, in one invocation. */
+export interface Draining {
+  readonly deps: Deps;
+  readonly record: MachineRecord;
+  readonly settings: Settings;
+  readonly lease: Lease;
+}
+
+/** A Kubernetes Event on the node. */
+export const tellNode = (
+  { cluster }: Deps,
+  { name }: Node,
+  type: 'Normal' | 'Warning',
+  reason: string,
+  text: string,
+): Promise<void> => cluster.tell({ kind: 'Node', name }, type, reason, `bamel: ${text}`);

@@ -1,0 +1,91 @@
+import { happen, observe } from '../../shared/adapters/changes.ts';
+import type { Node } from '../../shared/core/cluster.ts';
+import { planDrain } from '../../shared/core/drain-plan.ts';
+import type { MachineEvent } from '../../shared/core/lifecycle.ts';
+import type { Drain } from '../../shared/core/machine.ts';
+import { plural, seconds } from '../../shared/core/text.ts';
+import { cordonedBy } from '../deps.ts';
+import { events, machineEvent } from '../events.ts';
+import { type Draining, tellNode } from './draining.ts';
+
+/** No pod is left: its volumes are waited for, for a while; then the machine may go. */
+export async function finish(
+  draining: Draining,
+  node: Node | undefined,
+  progress: Drain,
+): Promise<string | undefined> {
+  const { deps, record, settings, lease } = draining;
+  const { name } = record.spec;
+  const volumes = node ? await deps.cluster.volumesOn(node.name) : [];
+  const waitedMs = deps.clock.now() - (progress.emptySince ?? 0);
+  if (volumes && volumes.length > 0 && waitedMs < settings.timings.volumeTimeoutMs) {
+    const waitingFor = `${volumes.length} ${plural(volumes.length, 'volume')} to be detached, ${volumes[0]} among them`;
+    await observe(deps.inventory, record, { drain: { ...progress, waitingFor } });
+    return undefined;
+  }
+  deps.failpoint('drain-before-result');
+  // Looked at once more: who tolerates a cordon, or was bound by name, may have landed meanwhile.
+  if (node && (await someoneLanded(draining, node))) return undefined;
+  const warning =
+    volumes && volumes.length > 0
+      ? `${volumes.length} ${plural(volumes.length, 'volume')} still attached after ${seconds(waitedMs)}: ${volumes.join(', ')}`
+      : undefined;
+  const result = await happen(deps.inventory, record, {
+    event: { type: 'drained' },
+    by: 'drain-node',
+    why: warning,
+    observed: { drain: progress },
+    lease,
+    settings,
+    now: deps.clock.now(),
+  });
+  if (result.kind !== 'changed') return undefined;
+  deps.failpoint('drain-after-result');
+  const { podsTotal } = progress;
+  const moved = podsTotal > 0 ? `${podsTotal} ${plural(podsTotal, 'pod')} moved` : 'it was empty';
+  const story = `drained, ${moved}${warning ? `; ${warning}` : ''}`;
+  deps.log[warning ? 'warn' : 'info']({ step: 'drain', machine: name, ...progress, story }, 'drained');
+  await deps.sink.emit(machineEvent(events.machineDrained, name));
+  if (node)
+    await tellNode(deps, node, warning ? 'Warning' : 'Normal', 'Drained', `machine ${name} is ${story}`);
+  return 'drained';
+}
+
+async function someoneLanded({ deps, settings }: Draining, { name }: Node): Promise<boolean> {
+  const [node, pods] = await Promise.all([deps.cluster.node(name), deps.cluster.podsOn(name)]);
+  if (node && !node.unschedulable) return true;
+  const context = { settings, budgets: [], refusals: new Map(), now: deps.clock.now() };
+  return planDrain(pods, context).leaving.length > 0;
+}
+
+/** Uncordons only what we cordoned, then says so: a crash in between is repeated harmlessly. */
+export async function giveUp(
+  { deps, record, settings, lease }: Draining,
+  event: MachineEvent,
+  node: Node | undefined,
+): Promise<string | undefined> {
+  if (lease.remainingMs() === 0) return undefined;
+  const { name } = record.spec;
+  if (node) await uncordon(deps.cluster, node);
+  const result = await happen(deps.inventory, record, {
+    event,
+    by: 'drain-node',
+    lease,
+    settings,
+    now: deps.clock.now(),
+  });
+  if (result.kind !== 'changed') return undefined;
+  const why = 'why' in event ? event.why : event.type;
+  const story = `gave up: ${why}. It is uncordoned and stays on`;
+  deps.log.warn({ step: 'drain', machine: name, story }, 'drain given up');
+  await deps.sink.emit(machineEvent(events.drainAborted, name));
+  if (node) await tellNode(deps, node, 'Warning', 'DrainAborted', `drain of machine ${name} ${story}`);
+  return `gave up: ${why}`;
+}
+
+/** True: it was cordoned by us, and is no longer. */
+export async function uncordon(cluster: Draining['deps']['cluster'], node: Node): Promise<boolean> {
+  if (node.annotations[cordonedBy] === undefined) return false;
+  await cluster.changeNode(node.name, { unschedulable: false, annotations: { [cordonedBy]: null } });
+  return true;
+}

@@ -1,0 +1,46 @@
+import type { MachineRecord } from '../../shared/adapters/inventory.ts';
+import type { Node } from '../../shared/core/cluster.ts';
+import { capacityOf } from '../../shared/core/lifecycle.ts';
+import type { Settings } from '../../shared/core/settings.ts';
+import { cordonedBy, type Deps, underMachineLease } from '../deps.ts';
+import { tellNode } from './draining.ts';
+import { uncordon } from './end.ts';
+
+/** Serving machines whose node is still cordoned by us: their drain was called off, as demand came back. */
+export function stillCordoned(
+  records: readonly MachineRecord[],
+  nodes: readonly Node[],
+): { readonly record: MachineRecord; readonly node: Node }[] {
+  const cordoned = new Map(
+    nodes.filter(({ annotations }) => annotations[cordonedBy] !== undefined).map((node) => [node.name, node]),
+  );
+  return records.flatMap((record) => {
+    const node = cordoned.get(record.status.kubernetesNode ?? '');
+    return node && isServing(record) ? [{ record, node }] : [];
+  });
+}
+
+const isServing = (record: MachineRecord): boolean =>
+  capacityOf(record) === 'serving' && !record.status.operation;
+
+/** Whoever was draining it notices soon, and lets go of it. */
+const patienceMs = 20_000;
+
+/** Opens the node again. */
+export async function release(
+  deps: Deps,
+  { spec }: MachineRecord,
+  { name }: Node,
+  settings: Settings,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  return underMachineLease(deps, spec.name, settings, { ms: patienceMs, signal }, async () => {
+    // Read again under the lease: another drain may have begun.
+    const [record, node] = await Promise.all([deps.inventory.machine(spec.name), deps.cluster.node(name)]);
+    if (!record || !node || !isServing(record) || !(await uncordon(deps.cluster, node))) return undefined;
+    const story = 'is needed after all: uncordoned';
+    deps.log.info({ step: 'drain', machine: spec.name, node: name, story }, 'drain called off');
+    await tellNode(deps, node, 'Normal', 'DrainCalledOff', `machine ${spec.name} ${story}`);
+    return 'uncordoned';
+  });
+}

@@ -1,0 +1,16 @@
+import type { Finding } from '../../shared/core/match-all.ts';
+import type { Deps } from '../deps.ts';
+
+/** Tells what does not add up between machines and nodes: once, until it is mended and comes back. */
+export function createReporter({ log, cluster }: Deps): (findings: readonly Finding[]) => Promise<void> {
+  let told = new Set<string>();
+  return async (findings) => {
+    const news = findings.filter(({ text }) => !told.has(text));
+    told = new Set(findings.map(({ text }) => text));
+    for (const { kind, machine, node, text } of news) {
+      log.warn({ step: 'join', kind, machine, node, story: text }, 'machines and nodes do not add up');
+      if (node)
+        await cluster.tell({ kind: 'Node', name: node }, 'Warning', 'MachineUnclear', `bamel: ${text}`);
+    }
+  };
+}

@@ -1,0 +1,87 @@
+import type { MachineRecord } from '../../shared/adapters/inventory.ts';
+import type { createStateClock } from '../../shared/adapters/state-clock.ts';
+import type { ClusterView } from '../../shared/core/cluster.ts';
+import { planDrain } from '../../shared/core/drain-plan.ts';
+import { capacityOf } from '../../shared/core/lifecycle.ts';
+import type { Machine } from '../../shared/core/machine.ts';
+import type { Match } from '../../shared/core/match.ts';
+import type { Matches } from '../../shared/core/match-all.ts';
+import { protection } from '../../shared/core/protect.ts';
+import { manyLost, type RecoveryStep, recoveryOf } from '../../shared/core/recovery.ts';
+import type { PoolSpec, Settings } from '../../shared/core/settings.ts';
+import type { Deps } from '../deps.ts';
+
+/** Everything one run looks at. */
+interface Sight {
+  readonly deps: Deps;
+  readonly records: readonly MachineRecord[];
+  readonly pools: readonly PoolSpec[];
+  readonly settings: Settings;
+  readonly view: ClusterView;
+  readonly matches: Matches;
+  /** Since when something has been as it is written, by our own clock. */
+  readonly sinceWhen: ReturnType<typeof createStateClock>;
+  readonly signal: AbortSignal;
+}
+
+/** The same with what is worked out once for all machines. */
+export interface Scene extends Sight {
+  /** Why nothing is recovered at all. */
+  readonly halted: string | undefined;
+  /** Power cycles that we began within the last hour, by pool. */
+  readonly cycles: ReadonlyMap<string, number>;
+  readonly problems: ReadonlyMap<string | undefined, string>;
+}
+
+const hourMs = 3_600_000;
+
+export function sceneOf(sight: Sight): Scene {
+  const { records, matches, settings, deps } = sight;
+  const since = deps.clock.now() - hourMs;
+  const cycles = new Map<string, number>();
+  for (const { spec, history } of records)
+    for (const { at, by, event } of history)
+      if (at > since && by === 'join-watcher' && event === 'power-off-requested')
+        cycles.set(spec.pool, (cycles.get(spec.pool) ?? 0) + 1);
+  const isReady = ({ spec }: Machine): boolean =>
+    matches.unclear.has(spec.name) || matches.byMachine.get(spec.name)?.node.ready === true;
+  return {
+    ...sight,
+    cycles,
+    halted: manyLost(records, isReady, settings),
+    problems: new Map(matches.findings.map(({ machine, text }) => [machine, text])),
+  };
+}
+
+export const poolOf = ({ pools }: Scene, { spec }: MachineRecord): PoolSpec | undefined =>
+  pools.find(({ name }) => name === spec.pool);
+
+export const matchOf = ({ matches }: Scene, { spec }: MachineRecord): Match | undefined =>
+  matches.byMachine.get(spec.name);
+
+/** What is to be done about a serving machine whose node is not Ready. */
+export function stepFor(scene: Scene, record: MachineRecord): RecoveryStep {
+  const { deps, settings, view, matches, sinceWhen } = scene;
+  const { spec, status } = record;
+  const pool = poolOf(scene, record);
+  const node = matchOf(scene, record)?.node;
+  if (!pool || capacityOf(record) !== 'serving' || node?.ready || matches.unclear.has(spec.name))
+    return { kind: 'wait' };
+  if (status.unreadySince === undefined) return { kind: 'wait' };
+  const now = deps.clock.now();
+  const unready = sinceWhen(spec.name, { ...status, stateSince: status.unreadySince });
+  const pods = node ? view.pods.filter((pod) => pod.node === node.name) : [];
+  const context = { settings, now, budgets: view.budgets ?? [], refusals: new Map() };
+  return recoveryOf(
+    {
+      machine: record,
+      node,
+      unreadyForMs: now - unready,
+      recovery: pool.recovery,
+      podInTheWay: planDrain(pods, context).hopeless,
+      protection: node && protection(record, node, settings.protect, deps.ownNode),
+      cycles: scene.cycles.get(pool.name) ?? 0,
+    },
+    scene.halted,
+  );
+}

@@ -1,0 +1,23 @@
+import type { MachineRecord } from '../../shared/adapters/inventory.ts';
+import type { Node } from '../../shared/core/cluster.ts';
+import type { Taint } from '../../shared/core/machine.ts';
+import type { Lease } from '../../shared/ports.ts';
+import type { Deps } from '../deps.ts';
+
+/** The node is initialized: it is opened for everybody. */
+export async function startupDone(
+  { cluster, log }: Deps,
+  { spec }: MachineRecord,
+  { name }: Node,
+  taints: readonly Taint[],
+  lease: Lease,
+): Promise<string | undefined> {
+  if (lease.remainingMs() === 0) return undefined;
+  await cluster.changeNode(name, { removeTaints: taints });
+  const keys = taints.map(({ key }) => key).join(', ');
+  log.info(
+    { step: 'join', machine: spec.name, node: name, taints: keys, story: `is initialized: ${keys} removed` },
+    'startup taints removed',
+  );
+  return 'startup taints removed';
+}

@@ -1,0 +1,86 @@
+import { observe } from '../../shared/adapters/changes.ts';
+import type { MachineRecord } from '../../shared/adapters/inventory.ts';
+import type { Node } from '../../shared/core/cluster.ts';
+import { lifecycle } from '../../shared/core/lifecycle.ts';
+import { outOfService } from '../../shared/core/prepare-node.ts';
+import { plural, seconds } from '../../shared/core/text.ts';
+import { cordonedBy, type Deps } from '../deps.ts';
+import type { Scene } from './scene.ts';
+
+/**
+ * The machine is proven off, and this is its node from the boot before: its pods are not running anywhere. A
+ * node that shows another boot has come back meanwhile, and a kubelet whose Node is deleted does not register
+ * again by itself.
+ */
+function isOff({ status }: MachineRecord, node: Node): boolean {
+  const provenOff =
+    status.powerState === 'off' &&
+    !status.powerInferred &&
+    lifecycle[status.state].on['power-on-requested'] !== undefined;
+  return provenOff && node.bootID === status.bootID;
+}
+
+/** Removes what a machine that is off has left behind in the cluster. Undefined: nothing to tidy up. */
+export async function tidyUp(scene: Scene, record: MachineRecord, node: Node): Promise<string | undefined> {
+  if (!isOff(record, node)) return undefined;
+  const drained = node.annotations[cordonedBy] !== undefined;
+  if (!drained && node.ready) return undefined;
+  const pods = scene.view.pods.filter((pod) => pod.node === node.name && pod.terminating);
+  if (!drained && pods.length === 0) return undefined;
+  const { deps, settings } = scene;
+  // Asked before the pods go: their volumes are what hangs.
+  const volumes = (await deps.cluster.volumesOn(node.name)) ?? [];
+  if (volumes.length > 0) await letGo(deps, record, node, volumes);
+  for (const pod of pods)
+    if (await deps.cluster.forceDelete(pod))
+      deps.log.info(
+        { step: 'join', machine: record.spec.name, node: node.name, pod: `${pod.namespace}/${pod.name}` },
+        'pod of a machine that is off removed',
+      );
+  if (!drained) return 'pods of a machine that is off removed';
+  const offForMs = deps.clock.now() - record.since;
+  if (volumes.length > 0 && offForMs < settings.timings.volumeTimeoutMs)
+    return 'its volumes are being detached';
+  if (volumes.length > 0)
+    deps.log.warn(
+      {
+        step: 'join',
+        machine: record.spec.name,
+        volumes,
+        story: `${volumes.length} ${plural(volumes.length, 'volume')} still attached ${seconds(offForMs)} after it was off: its Node object is removed all the same`,
+      },
+      'volumes are still attached',
+    );
+  return removeNode(deps, record, node);
+}
+
+/** Without this, volumes stay attached to a node that is off for minutes, and so the pods that need them wait. */
+async function letGo(
+  { cluster, log }: Deps,
+  { spec }: MachineRecord,
+  node: Node,
+  volumes: readonly string[],
+): Promise<void> {
+  if (node.ready || node.taints.some(({ key }) => key === outOfService.key)) return;
+  await cluster.changeNode(node.name, { taints: [outOfService] });
+  log.info(
+    {
+      step: 'join',
+      machine: spec.name,
+      node: node.name,
+      volumes,
+      story: 'is off: its volumes are let go of',
+    },
+    'node declared out of service',
+  );
+}
+
+async function removeNode(deps: Deps, record: MachineRecord, { name }: Node): Promise<string> {
+  if (await deps.cluster.deleteNode(name))
+    deps.log.info(
+      { step: 'join', machine: record.spec.name, node: name, story: 'is off: its Node object is removed' },
+      'stale node removed',
+    );
+  await observe(deps.inventory, record, { kubernetesNode: undefined, nodeReady: undefined });
+  return 'stale node removed';
+}

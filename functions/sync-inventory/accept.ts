@@ -1,0 +1,41 @@
+import type { z } from 'zod';
+import { byAge, type Resource, refOf } from '../../shared/adapters/resources.ts';
+import { describeProblem, fieldProblems } from '../../shared/runtime/zod-issue.ts';
+
+/** Why a resource is not taken into the inventory. */
+export interface Refusal {
+  readonly reason: 'Invalid' | 'NameTaken' | 'PoolMissing' | 'NotInUse' | 'Refused';
+  readonly message: string;
+}
+
+/**
+ * Machines and pools have one name in the whole inventory: of those that share one, the one that is in the
+ * store, or else the oldest, has it.
+ */
+export function ownersOf(
+  all: readonly Resource[],
+  storedUid: (name: string) => string | undefined,
+): (resource: Resource) => Resource {
+  const byName = Map.groupBy([...all].sort(byAge), ({ name }) => name);
+  return (resource) => {
+    const sharing = byName.get(resource.name) ?? [];
+    const stored = sharing.length > 1 ? storedUid(resource.name) : undefined;
+    return sharing.find(({ uid }) => uid === stored) ?? sharing[0] ?? resource;
+  };
+}
+
+export function nameTaken(resource: Resource, owner: Resource): Refusal | undefined {
+  if (owner.uid === resource.uid) return undefined;
+  return {
+    reason: 'NameTaken',
+    message: `${refOf(owner)} has this name already, and names are for all namespaces together: rename one of them`,
+  };
+}
+
+/** What a resource's spec means, or what is wrong with it. */
+export function specProblem(schema: z.ZodType, input: object): Refusal | undefined {
+  const parsed = schema.safeParse(input);
+  if (parsed.success) return undefined;
+  const problems = fieldProblems(schema, parsed.error).map(describeProblem);
+  return { reason: 'Invalid', message: `spec.${problems.join('; spec.')}` };
+}

@@ -1,0 +1,44 @@
+import { type AllResources, byAge, type Resource, refOf } from '../../shared/adapters/resources.ts';
+import { AutoscalerBinding, selects } from '../../shared/schema/selector.ts';
+import { onceEach } from './once-each.ts';
+
+/** Who operates a machine: exactly one autoscaler may. */
+export type Claim =
+  | { readonly kind: 'bound'; readonly by: Resource }
+  | { readonly kind: 'nobody' }
+  | { readonly kind: 'several'; readonly by: readonly Resource[] };
+
+/** The API server has checked it against the same schema; what is wrong all the same selects nothing. */
+export const bindingOf = onceEach(
+  ({ spec: { selectors, deletionPolicy } }): AutoscalerBinding | undefined => {
+    const parsed = AutoscalerBinding.safeParse({ selectors, deletionPolicy });
+    return parsed.success ? parsed.data : undefined;
+  },
+);
+
+/** One that powers its machines off before it goes has them until then; others let go at once. */
+const holdsOn = (autoscaler: Resource): boolean =>
+  !autoscaler.deleting || bindingOf(autoscaler)?.deletionPolicy === 'power-off';
+
+/** Autoscalers select machines of their own namespace, by the labels of the machine and of its pool. */
+export function claimOn(node: Resource, { autoscaler, pool }: AllResources): Claim {
+  const poolLabels =
+    pool.find(({ namespace, name }) => namespace === node.namespace && name === node.spec.pool)?.labels ?? {};
+  const by = autoscaler
+    .filter(({ namespace }) => namespace === node.namespace)
+    .filter(holdsOn)
+    .filter((one) => {
+      const binding = bindingOf(one);
+      return (
+        binding &&
+        selects(binding.selectors?.machines, node.labels) &&
+        selects(binding.selectors?.pools, poolLabels)
+      );
+    })
+    .sort(byAge);
+  const [first, ...others] = by;
+  if (!first) return { kind: 'nobody' };
+  return others.length > 0 ? { kind: 'several', by } : { kind: 'bound', by: first };
+}
+
+export const namesOf = (resources: readonly Resource[]): string => resources.map(refOf).join(' and ');

@@ -1,0 +1,42 @@
+import { checkConfig } from '../../shared/adapters/config-file.ts';
+import { loadInventory } from '../../shared/adapters/inventory-load.ts';
+import { ConfigError } from '../../shared/schema/config-file.ts';
+import type { Deps } from '../deps.ts';
+
+/**
+ * Loads the file or the ConfigMap whenever its text has changed. A text with a mistake changes nothing: what was
+ * loaded before stays.
+ */
+export function createConfigLoader({ config, inventory, log }: Deps): () => Promise<string> {
+  let loaded: string | undefined;
+  let told: string | undefined;
+  return async () => {
+    if (!config) return 'none';
+    try {
+      const text = await config.read();
+      if (text === loaded) return 'unchanged';
+      const { machines, changed, kept, elsewhere } = await loadInventory(
+        inventory.store,
+        await checkConfig(text, config.name),
+      );
+      // Machines that are to go are operated on, or resources come first: once that is over, this holds.
+      loaded = kept.length > 0 || elsewhere.length > 0 ? undefined : text;
+      told = undefined;
+      if (changed > 0)
+        log.info(
+          { step: 'sync', machines, changed, elsewhere, story: `${config.name}: ${machines} machines` },
+          'inventory loaded',
+        );
+      return 'loaded';
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+      if (error.message !== told)
+        log.warn(
+          { problem: error.message, story: error.message },
+          'the inventory cannot be loaded and stays as it was',
+        );
+      told = error.message;
+      return error.message;
+    }
+  };
+}

@@ -1,0 +1,69 @@
+import type { MachineRecord } from '../../shared/adapters/inventory.ts';
+import { type Resource, refOf } from '../../shared/adapters/resources.ts';
+import { lifecycle } from '../../shared/core/lifecycle.ts';
+import { formatDuration } from '../../shared/runtime/duration.ts';
+import type { NodeStatus } from '../../shared/schema/resource-status.ts';
+import { type Claim, claimOn } from './claims.ts';
+import { accepted, conditionsFor, deleting, type Said, said, timeText } from './conditions.ts';
+import { whyNotOperated } from './operated.ts';
+import type { World } from './world.ts';
+
+const time = (ms: number | undefined): string | undefined => (ms === undefined ? undefined : timeText(ms));
+
+export function nodeStatusOf(world: World, node: Resource, record: MachineRecord | undefined): NodeStatus {
+  const claim = claimOn(node, world.seen);
+  return {
+    observedGeneration: node.generation,
+    ...(record && observed(record)),
+    autoscaler: claim.kind === 'bound' ? refOf(claim.by) : undefined,
+    conditions: conditionsFor(
+      node,
+      [
+        accepted(world, node, 'it is in the inventory'),
+        operated(node, claim, record),
+        ...(record ? [ready(record)] : []),
+        ...deleting(world, node),
+      ],
+      world.now,
+    ),
+  };
+}
+
+function observed({ status, revisions }: MachineRecord): Partial<NodeStatus> {
+  const { state, powerState, bmcReachable, kubernetesNode, nodeReady, operation, lastPowerAction } = status;
+  const { attempts, lastError, learnedBootMs } = status;
+  return {
+    state,
+    // Of a machine that nobody has looked at yet there is no since: it would be another one every time.
+    stateSince: revisions.status === 0 ? undefined : time(status.stateSince),
+    powerState,
+    bmcReachable,
+    kubernetesNode,
+    nodeReady,
+    operation,
+    lastPowerAction,
+    powerActionTime: time(status.powerActionTime),
+    bootTime: time(status.bootTime),
+    joinTime: time(status.joinTime),
+    learnedBootTime:
+      learnedBootMs === undefined ? undefined : formatDuration(Math.round(learnedBootMs / 1000) * 1000),
+    attempts,
+    retryAt: time(status.retryAt),
+    lastError: lastError && { code: lastError.code, message: lastError.message, at: timeText(lastError.at) },
+  };
+}
+
+function operated(node: Resource, claim: Claim, record: MachineRecord | undefined): Said {
+  const not = whyNotOperated(node, claim, record);
+  if (not) return said('Operated', false, not.reason, not.message);
+  if (node.spec.maintenance === true)
+    return said('Operated', false, 'Maintenance', 'spec.maintenance is set: it is in the hands of a person');
+  return said('Operated', true, 'Bound', claim.kind === 'bound' ? `by ${refOf(claim.by)}` : '');
+}
+
+function ready({ status }: MachineRecord): Said {
+  if (status.nodeReady) return said('Ready', true, 'NodeReady', `Node ${status.kubernetesNode} is Ready`);
+  const reason = status.state.replace(/(^|-)(\w)/g, (_, __, letter: string) => letter.toUpperCase());
+  const { means } = lifecycle[status.state];
+  return said('Ready', false, reason, status.lastError ? `${means}: ${status.lastError.message}` : means);
+}

@@ -1,0 +1,31 @@
+import type { MachineRecord } from '../../shared/adapters/inventory.ts';
+import { type Resource, refOf } from '../../shared/adapters/resources.ts';
+import { type Claim, namesOf } from './claims.ts';
+import type { Waiting } from './world.ts';
+
+/** Seen to be off, and nothing is being done to it. */
+export const isAtRest = ({ status }: MachineRecord): boolean =>
+  !status.operation && status.powerState === 'off';
+
+/** Why a machine is left alone, as if it were in maintenance; undefined: it is operated. */
+export function whyNotOperated(
+  node: Resource,
+  claim: Claim,
+  record: MachineRecord | undefined,
+): Waiting | undefined {
+  if (claim.kind === 'nobody')
+    return {
+      reason: 'NoAutoscaler',
+      message: 'no BareMetalAutoscaler of its namespace selects it: make one, or widen its selectors',
+    };
+  if (claim.kind === 'several')
+    return {
+      reason: 'ClaimedTwice',
+      message: `${namesOf(claim.by)} select it, so it is left alone: narrow the selectors of all but one`,
+    };
+  const poweringOff = claim.by.deleting;
+  if (poweringOff && (!record || isAtRest(record)))
+    return { reason: 'AutoscalerDeleting', message: `${refOf(claim.by)} is being deleted` };
+  if (node.deleting && !poweringOff) return { reason: 'Deleting', message: 'it is being deleted' };
+  return undefined;
+}

@@ -1,0 +1,81 @@
+import type { MachineRecord } from '../../shared/adapters/inventory.ts';
+import type { Resource } from '../../shared/adapters/resources.ts';
+import { capacityOf } from '../../shared/core/lifecycle.ts';
+import { add, type Resources } from '../../shared/core/resources.ts';
+import type { PoolStatus } from '../../shared/schema/resource-status.ts';
+import { accepted, conditionsFor, deleting, said, timeText } from './conditions.ts';
+import { quantities } from './quantities.ts';
+import type { World } from './world.ts';
+
+type Health = NonNullable<PoolStatus['health']>;
+
+export async function poolStatusOf(
+  world: World,
+  pool: Resource,
+  members: readonly MachineRecord[],
+  unmetPods: number,
+): Promise<PoolStatus> {
+  const by = (capacity: string) => members.filter((record) => capacityOf(record) === capacity);
+  const serving = by('serving');
+  const coming = by('coming');
+  const sum = (records: readonly MachineRecord[]) =>
+    quantities(records.map(({ spec }) => spec.resources).reduce<Resources>(add, {}));
+  const { health, why } = healthOf(members);
+  return {
+    observedGeneration: pool.generation,
+    machines: members.length,
+    readyNodes: serving.filter(({ status }) => status.nodeReady !== false).length,
+    pendingNodes: coming.length,
+    desiredNodes: serving.length + coming.length,
+    scalingNodes: await scaling(world, members),
+    availableResources: sum(by('none').filter(({ status }) => status.state === 'off')),
+    activeResources: sum(serving),
+    pendingResources: sum(coming),
+    unmetPods,
+    health,
+    conditions: conditionsFor(
+      pool,
+      [
+        accepted(world, pool, 'it is in the inventory'),
+        said('Healthy', health === 'unknown' ? undefined : health === 'healthy', capital(health), why),
+        ...deleting(world, pool),
+      ],
+      world.now,
+    ),
+  };
+}
+
+const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
+function healthOf(members: readonly MachineRecord[]): { health: Health; why: string } {
+  const ill = members.filter(({ status }) => status.state === 'error' || status.bmcReachable === false);
+  const names = ill.map(({ spec }) => spec.name).join(', ');
+  if (members.length === 0) return { health: 'unknown', why: 'it has no machines' };
+  if (ill.length === members.length)
+    return { health: 'offline', why: `none of its machines can be used: ${names}` };
+  if (ill.length > 0)
+    return { health: 'degraded', why: `quarantined or without an answer from the BMC: ${names}` };
+  if (members.every(({ status }) => status.bmcReachable === undefined))
+    return { health: 'unknown', why: 'its machines have not been looked at yet' };
+  return { health: 'healthy', why: 'no machine is quarantined, and every BMC answers' };
+}
+
+async function scaling(
+  { deps: { inventory } }: World,
+  members: readonly MachineRecord[],
+): Promise<NonNullable<PoolStatus['scalingNodes']>> {
+  const busy = members.filter(({ status }) => status.operation !== undefined);
+  return Promise.all(
+    busy.map(async ({ spec, status }) => {
+      const operation = (await inventory.operation(status.operation ?? ''))?.operation;
+      return {
+        nodeName: spec.name,
+        action: operation?.goal === 'on' ? ('power-on' as const) : ('power-off' as const),
+        actionSince: timeText(operation?.createdAt ?? status.stateSince),
+        state: status.state,
+        resources: quantities(spec.resources),
+        reason: operation?.why ?? '',
+      };
+    }),
+  );
+}

@@ -1,0 +1,72 @@
+import { happen } from '../../shared/adapters/changes.ts';
+import type { MachineRecord } from '../../shared/adapters/inventory.ts';
+import { type Resource, refOf } from '../../shared/adapters/resources.ts';
+import { protection } from '../../shared/core/protect.ts';
+import { newId } from '../../shared/runtime/ids.ts';
+import { events, machineEvent } from '../events.ts';
+import { isAtRest } from './operated.ts';
+import type { Known, World } from './world.ts';
+
+/** How far a machine is on its way to off, because its autoscaler is being deleted. */
+export type PowerOff =
+  | { readonly kind: 'off' }
+  /** Not ours to power off: it stays as it is. */
+  | { readonly kind: 'left'; readonly why: string }
+  | { readonly kind: 'waits'; readonly why: string };
+
+/** Takes the next step towards off, the same way as every scale-down: drained first. */
+export async function powerOff(
+  world: World,
+  known: Known,
+  node: Resource,
+  record: MachineRecord,
+  autoscaler: Resource,
+): Promise<PowerOff> {
+  const { status } = record;
+  if (isAtRest(record)) return { kind: 'off' };
+  if (node.spec.maintenance === true) return { kind: 'left', why: 'it is in maintenance' };
+  if (status.operation) return { kind: 'waits', why: `${status.state}, operation ${status.operation}` };
+  if (status.powerState === 'unknown') return { kind: 'left', why: 'its power is not known' };
+  if (status.state !== 'ready') return { kind: 'waits', why: whyNotYet(record) };
+  const { nodes } = await world.deps.cluster.view();
+  const found = nodes.find(({ name }) => name === status.kubernetesNode);
+  if (!found) return { kind: 'waits', why: 'its node is not in the cluster' };
+  const why = protection(record, found, known.settings.protect, world.deps.ownNode);
+  if (why) return { kind: 'left', why };
+  return drain(world, known, record, autoscaler);
+}
+
+const whyNotYet = ({ status }: MachineRecord): string =>
+  status.state === 'error'
+    ? `quarantined (${status.lastError?.message ?? 'it failed'}): power it off by hand, or set deletionPolicy to leave`
+    : status.state;
+
+async function drain(
+  { deps, lease, now }: World,
+  { settings }: Known,
+  record: MachineRecord,
+  autoscaler: Resource,
+): Promise<PowerOff> {
+  const operation = newId('op', now);
+  const why = `${refOf(autoscaler)} is being deleted with deletionPolicy power-off`;
+  const result = await happen(deps.inventory, record, {
+    event: { type: 'drain-requested', operation },
+    by: 'sync-inventory',
+    why,
+    begins: {
+      id: operation,
+      machine: record.spec.name,
+      goal: 'off',
+      why,
+      spec: record.input,
+      createdAt: now,
+      commands: [],
+    },
+    lease,
+    settings,
+    now,
+  });
+  if (result.kind === 'refused') return { kind: 'waits', why: result.why };
+  if (result.kind === 'changed') await deps.sink.emit(machineEvent(events.drainRequested, record.spec.name));
+  return { kind: 'waits', why: `operation ${operation} has begun` };
+}

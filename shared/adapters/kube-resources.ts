@@ -1,0 +1,220 @@
+import {
+  ApiException,
+  CoreV1Api,
+  CustomObjectsApi,
+  type KubeConfig,
+  type KubernetesObject,
+  PatchStrategy,
+  setHeaderOptions,
+} from '@kubernetes/client-node';
+import { type Clock, ClusterError } from '../ports.ts';
+import type { Log } from '../runtime/log.ts';
+import { apiVersion, group, type KindName, resourceKinds, version } from '../schema/resource-kinds.ts';
+import { mergePatchOf } from './json-merge.ts';
+import { type Cache, createCache } from './kube-cache.ts';
+import { keepConnections } from './kube-connections.ts';
+import { toClusterError } from './kube-errors.ts';
+import type { AllResources, Json, Resource, Resources } from './resources.ts';
+
+export interface KubeResourcesOptions {
+  readonly kubeConfig: KubeConfig;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** How long a call may take. */
+  readonly timeoutMs?: number;
+  readonly onResource?: (now: Resource | undefined, before: Resource | undefined) => void;
+}
+
+interface Raw extends KubernetesObject {
+  readonly spec?: Json;
+  readonly status?: Json;
+}
+
+interface RawList {
+  readonly items: Raw[];
+  readonly metadata: { readonly resourceVersion: string; readonly continue?: string };
+}
+
+const kindNames = Object.keys(resourceKinds) as KindName[];
+const pageSize = 500;
+const longestReadMs = 10_000;
+/** How often a cluster without our kinds is asked whether it has them now. */
+const askEveryMs = 30_000;
+const fieldManager = 'bamel-sync-inventory';
+const mergePatch = setHeaderOptions('Content-Type', PatchStrategy.MergePatch);
+
+/** Our custom resources through @kubernetes/client-node: watched once they are installed. */
+export function createKubeResources(options: KubeResourcesOptions): Resources & { close(): void } {
+  const { clock, log, timeoutMs = 30_000, onResource = () => undefined } = options;
+  const connections = keepConnections(options.kubeConfig, {
+    readMs: Math.min(timeoutMs, longestReadMs),
+    writeMs: timeoutMs,
+  });
+  const { kubeConfig } = connections;
+  const custom = connections.api(CustomObjectsApi);
+  const core = connections.api(CoreV1Api);
+  let caches: Record<KindName, Cache<Resource>> | undefined;
+  let askAgainAt = 0;
+
+  const installed = async (): Promise<boolean> => {
+    const answer = await call<{ resources: { name: string }[] }>(() =>
+      custom.getAPIResources({ group, version }),
+    );
+    const names = answer?.resources.map(({ name }) => name) ?? [];
+    return kindNames.every((kind) => names.includes(resourceKinds[kind].plural));
+  };
+  const watch = (kind: KindName): Cache<Resource> => {
+    const { plural } = resourceKinds[kind];
+    return createCache<Raw, Resource>({
+      kubeConfig,
+      clock,
+      log,
+      path: `/apis/${apiVersion}/${plural}`,
+      async list(_continue) {
+        const { items, metadata }: RawList = await custom.listCustomObjectForAllNamespaces({
+          group,
+          version,
+          resourcePlural: plural,
+          limit: pageSize,
+          ...(_continue && { _continue }),
+        });
+        // Custom objects come as they are, while the client calls this field otherwise in all others.
+        return {
+          items,
+          metadata: { ...metadata, ...(metadata.continue && { _continue: metadata.continue }) },
+        };
+      },
+      keep: (raw) => toResource(kind, raw),
+      onChange: onResource,
+    });
+  };
+  const stopWatching = (): void => {
+    for (const cache of Object.values(caches ?? {})) cache.close();
+    caches = undefined;
+  };
+  const at = ({ kind, namespace, name }: Resource) => ({
+    group,
+    version,
+    plural: resourceKinds[kind].plural,
+    namespace,
+    name,
+  });
+  const patched = async (resource: Resource, write: () => Promise<Raw>): Promise<Resource | undefined> => {
+    const raw = await call(write);
+    return raw && toResource(resource.kind, raw);
+  };
+
+  return {
+    async all() {
+      if (!caches) {
+        if (clock.monotonic() < askAgainAt) return undefined;
+        askAgainAt = clock.monotonic() + askEveryMs;
+        if (!(await installed())) return undefined;
+        caches = { autoscaler: watch('autoscaler'), pool: watch('pool'), node: watch('node') };
+      }
+      try {
+        const [autoscaler, pool, node] = await Promise.all([
+          caches.autoscaler.all(),
+          caches.pool.all(),
+          caches.node.all(),
+        ]);
+        return { autoscaler, pool, node } satisfies AllResources;
+      } catch (error) {
+        // Who uninstalls the kinds stops the watches too; nothing in the store goes with them.
+        if (await installed()) throw error;
+        stopWatching();
+        return undefined;
+      }
+    },
+    read: (resource) => patched(resource, () => custom.getNamespacedCustomObject(at(resource))),
+    writeFinalizers: (resource, finalizers) =>
+      patched(resource, () =>
+        custom.patchNamespacedCustomObject(
+          {
+            ...at(resource),
+            fieldManager,
+            body: { metadata: { finalizers, resourceVersion: resource.resourceVersion, uid: resource.uid } },
+          },
+          mergePatch,
+        ),
+      ),
+    async writeStatus(resource, status) {
+      const patch = mergePatchOf(resource.status, status);
+      if (!patch) return resource;
+      const metadata = { resourceVersion: resource.resourceVersion, uid: resource.uid };
+      return patched(resource, () =>
+        custom.patchNamespacedCustomObjectStatus(
+          { ...at(resource), fieldManager, body: { metadata, status: patch } },
+          mergePatch,
+        ),
+      );
+    },
+    async delete(resource) {
+      await call(() =>
+        custom.deleteNamespacedCustomObject({
+          ...at(resource),
+          body: { preconditions: { uid: resource.uid } },
+        }),
+      );
+    },
+    async tell(resource, { type, reason, message }) {
+      const now = new Date(clock.now());
+      const { namespace, name, uid, kind, resourceVersion } = resource;
+      await call(() =>
+        core.createNamespacedEvent({
+          namespace,
+          body: {
+            metadata: { generateName: `${name}.`, namespace },
+            involvedObject: {
+              apiVersion,
+              kind: resourceKinds[kind].kind,
+              namespace,
+              name,
+              uid,
+              resourceVersion,
+            },
+            type,
+            reason,
+            message,
+            firstTimestamp: now,
+            lastTimestamp: now,
+            count: 1,
+            source: { component: fieldManager },
+          },
+        }),
+      );
+    },
+    close() {
+      stopWatching();
+      connections.close();
+    },
+  };
+}
+
+/** Undefined: it is not there, or another version is. Whatever else goes wrong is thrown. */
+async function call<Value>(work: () => Promise<Value>): Promise<Value | undefined> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof ApiException && (error.code === 404 || error.code === 409)) return undefined;
+    throw error instanceof ClusterError ? error : toClusterError(error);
+  }
+}
+
+function toResource(kind: KindName, { metadata = {}, spec = {}, status = {} }: Raw): Resource {
+  return {
+    kind,
+    namespace: metadata.namespace ?? '',
+    name: metadata.name ?? '',
+    uid: metadata.uid ?? '',
+    resourceVersion: metadata.resourceVersion ?? '',
+    generation: metadata.generation ?? 0,
+    createdAt: String(metadata.creationTimestamp ?? ''),
+    deleting: metadata.deletionTimestamp !== undefined,
+    labels: metadata.labels ?? {},
+    annotations: metadata.annotations ?? {},
+    finalizers: metadata.finalizers ?? [],
+    spec,
+    status,
+  };
+}

@@ -1,0 +1,65 @@
+import { hostname } from 'node:os';
+import { type EventsV1Api, V1MicroTime } from '@kubernetes/client-node';
+import type { Clock, Cluster } from '../ports.ts';
+import type { Log } from '../runtime/log.ts';
+import { problemOf } from './kube-errors.ts';
+
+/** The longest text the API takes, in bytes. */
+const longestNote = 1024;
+const more = '…';
+
+/** What Events on a kind of object stand under, as kubectl looks for them. */
+const apiVersions: Readonly<Record<string, string>> = {
+  Pod: 'v1',
+  Node: 'v1',
+  BareMetalNode: 'bamel.dev/v1alpha1',
+  NodePool: 'bamel.dev/v1alpha1',
+  BareMetalAutoscaler: 'bamel.dev/v1alpha1',
+};
+
+/** Writes Kubernetes Events. What is told is already done: failing to tell it fails nothing. */
+export function createTeller(api: EventsV1Api, clock: Clock, log: Log): Cluster['tell'] {
+  let told = '';
+  return async ({ kind, namespace, name, uid }, type, reason, message) => {
+    try {
+      await api.createNamespacedEvent({
+        // Events on what is in no namespace stand in default.
+        namespace: namespace ?? 'default',
+        body: {
+          metadata: {
+            generateName: `${name.slice(0, 200).replace(/[^a-z0-9]+$/, '')}.bamel-`,
+            namespace: namespace ?? 'default',
+          },
+          eventTime: new V1MicroTime(clock.now()),
+          regarding: {
+            apiVersion: apiVersions[kind] ?? 'v1',
+            kind,
+            name,
+            ...(namespace && { namespace }),
+            // kubectl finds Events on a node by its name as well.
+            uid: uid ?? name,
+          },
+          type,
+          reason,
+          action: reason,
+          note: shortened(message),
+          reportingController: 'bamel.dev/autoscaler',
+          reportingInstance: hostname().slice(0, 128) || 'bamel',
+        },
+      });
+      told = '';
+    } catch (error) {
+      const problem = problemOf(error);
+      if (problem !== told) log.warn({ kind, name, reason, problem }, 'a Kubernetes Event was not written');
+      told = problem;
+    }
+  };
+}
+
+function shortened(text: string): string {
+  const bytes = Buffer.from(text);
+  if (bytes.length <= longestNote) return text;
+  const kept = bytes.subarray(0, longestNote - Buffer.byteLength(more)).toString();
+  // The last character may have been cut in two.
+  return `${kept.replace(/\uFFFD+$/, '')}${more}`;
+}
