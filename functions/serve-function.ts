@@ -4,6 +4,7 @@ import { createMetrics } from '../shared/runtime/metrics.ts';
 import { serve } from '../shared/runtime/serve.ts';
 import { connect } from './connect.ts';
 import { functionTable } from './index.ts';
+import { permissions } from './permissions.ts';
 import { exitOnMistake, logFor, servingOptions, settingsOrExit, stopOnSignal } from './process.ts';
 
 /** One function in a process of its own: what Knative and OpenFaaS run. */
@@ -13,7 +14,9 @@ export async function serveFunction(name: string): Promise<void> {
   const row = functionTable.find(({ definition }) => definition.name === name);
   if (!row) throw new Error(`there is no function ${name}`);
   const where = servingOptions(settings);
-  const { deps, close } = await connect({ settings, log }).catch(exitOnMistake);
+  const { deps, close } = await connect({ settings, log, sees: permissions[name]?.sees }).catch(
+    exitOnMistake,
+  );
   const http =
     settings.sink === undefined
       ? undefined

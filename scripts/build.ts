@@ -1,9 +1,12 @@
-// Bundles every function, the host and the command, each into a folder that runs alone: `build.ts [--out FOLDER]`.
-import { resolve } from 'node:path';
+// Bundles every function, the host and the command, each into a folder that runs alone, and writes what installs the
+// host into a cluster: `build.ts [--out FOLDER]`.
+import { writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { buildBundle } from './build/build-bundle.ts';
 import { bundles } from './build/bundles.ts';
+import { installManifests } from './generate/install/manifest.ts';
 
 const { values } = parseArgs({ options: { out: { type: 'string' } } });
 const out = values.out ? resolve(values.out) : fileURLToPath(new URL('../dist', import.meta.url));
@@ -15,4 +18,5 @@ for (const bundle of bundles) {
     `${folder.padEnd(28)} ${megabytes(startBytes)} at start, ${megabytes(allBytes - startBytes)} when used`,
   );
 }
+for (const [file, text] of Object.entries(installManifests())) await writeFile(join(out, file), text);
 console.log(`built into ${out}; any folder runs alone: node ${out}/host/index.mjs`);

@@ -1,8 +1,10 @@
 import { cp, rm } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, type Metafile } from 'esbuild';
 import type { Bundle } from './bundles.ts';
+import { lean } from './lean.ts';
+import { warmFunction, writeLauncher, writeProject } from './warm.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const protoOfEtcd3 = join(dirname(fileURLToPath(import.meta.resolve('etcd3'))), '../proto');
@@ -16,13 +18,13 @@ export interface BuiltBundle {
 }
 
 /** One folder with index.mjs and all that it needs but Node.js itself. */
-export async function buildBundle({ folder, entry }: Bundle, out: string): Promise<BuiltBundle> {
+export async function buildBundle({ folder, entry, isFunction }: Bundle, out: string): Promise<BuiltBundle> {
   const outdir = join(out, folder);
   // Chunks are named after their content: those of an earlier build would stay.
   await rm(outdir, { recursive: true, force: true });
   const { metafile } = await build({
     absWorkingDir: root,
-    entryPoints: { index: entry },
+    entryPoints: { main: entry },
     outdir,
     bundle: true,
     format: 'esm',
@@ -44,15 +46,21 @@ export async function buildBundle({ folder, entry }: Bundle, out: string): Promi
     sourcemap: 'linked',
     sourcesContent: false,
     metafile: true,
+    plugins: [lean],
     logLevel: 'warning',
   });
   await cp(protoOfEtcd3, join(outdir, 'proto'), { recursive: true });
+  await writeLauncher(outdir);
+  if (isFunction) {
+    await writeProject(outdir, basename(folder));
+    await warmFunction(outdir);
+  }
   return { folder, ...sizesOf(metafile.outputs) };
 }
 
 function sizesOf(outputs: Metafile['outputs']): Pick<BuiltBundle, 'startBytes' | 'allBytes'> {
   const code = Object.entries(outputs).filter(([file]) => file.endsWith('.mjs'));
-  const atStart = new Set(code.filter(([file]) => file.endsWith('/index.mjs')).map(([file]) => file));
+  const atStart = new Set(code.filter(([file]) => file.endsWith('/main.mjs')).map(([file]) => file));
   // A set that grows while it is walked is walked to its end.
   for (const file of atStart)
     for (const { path, kind } of outputs[file]?.imports ?? [])

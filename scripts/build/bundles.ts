@@ -4,6 +4,8 @@ export interface Bundle {
   /** Below the output folder; it runs by itself, wherever it is copied. */
   readonly folder: string;
   readonly entry: string;
+  /** Served alone: run once when it is built, so that it starts quickly. */
+  readonly isFunction?: true;
 }
 
 /** Everything that is built. Functions come from their table, so that none can be forgotten. */
@@ -11,6 +13,7 @@ export const bundles: readonly Bundle[] = [
   ...functionTable.map(({ definition: { name } }) => ({
     folder: `functions/${name}`,
     entry: `functions/${name}/main.ts`,
+    isFunction: true as const,
   })),
   { folder: 'host', entry: 'functions/main.ts' },
   { folder: 'bamel', entry: 'cli/main.ts' },

@@ -1,5 +1,6 @@
-import { execFile } from 'node:child_process';
-import { access, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { access, cp, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -40,10 +41,72 @@ const byHand = async (url: string) => {
 test('every function has its main.ts and its bundle, and no bundle is of something else', async () => {
   for (const name of names) await access(join(root, 'functions', name, 'main.ts'));
   expect((await readdir(join(dist, 'functions'))).sort()).toEqual([...names].sort());
-  expect((await readdir(dist)).sort()).toEqual(['bamel', 'functions', 'host']);
+  expect((await readdir(dist)).sort()).toEqual([
+    'bamel',
+    'functions',
+    'host',
+    'install-ha.yaml',
+    'install.yaml',
+  ]);
   for (const folder of [...names.map((name) => `functions/${name}`), 'host', 'bamel']) {
     await access(join(dist, folder, 'index.mjs'));
     expect(printed).toMatch(new RegExp(`^${folder} +\\d+\\.\\d MB at start, \\d+\\.\\d MB when used$`, 'm'));
+  }
+});
+
+test('a function has all that an image needs, and what func deploy looks for', async () => {
+  const project = join(dist, 'functions/power-action');
+  for (const file of ['index.mjs', 'main.mjs', 'warm.mjs', 'package.json', 'func.yaml', 'proto/rpc.proto'])
+    await access(join(project, file));
+  const { scripts } = JSON.parse(await readFile(join(project, 'package.json'), 'utf8'));
+  expect(scripts).toEqual({ start: 'node index.mjs' });
+});
+
+test('what the build compiled is used, wherever the folder is moved to', async () => {
+  const alone = await mkdtemp(join(tmpdir(), 'bamel-moved-'));
+  try {
+    await cp(join(dist, 'functions/power-action'), alone, { recursive: true });
+    const { stderr } = await run(process.execPath, [join(alone, 'index.mjs'), '--help'], {
+      env: { NODE_DEBUG_NATIVE: 'COMPILE_CACHE' },
+      maxBuffer: 2 ** 24,
+    });
+    expect(stderr).toMatch(/V8 code cache for ESM \S*main\.mjs was accepted/);
+    expect(stderr).not.toMatch(/was rejected/);
+  } finally {
+    await rm(alone, { recursive: true, force: true });
+  }
+});
+
+const asRoot = process.getuid?.() === 0 ? test : test.skip;
+asRoot('it runs as nobody, from a folder that it may not write to', async () => {
+  const alone = await mkdtemp(join(tmpdir(), 'bamel-nobody-'));
+  try {
+    await cp(join(dist, 'functions/power-action'), alone, { recursive: true });
+    await run('chmod', ['-R', 'a+rX,go-w', alone]);
+    const child = spawn(process.execPath, ['index.mjs'], {
+      cwd: alone,
+      uid: 65532,
+      gid: 65532,
+      env: { PORT: '0', LOG_FORMAT: 'json', BAMEL_STORE: 'embedded:' },
+      stdio: ['ignore', 'pipe', 'pipe'],
+      timeout: 25_000,
+    });
+    const ended = once(child, 'exit');
+    let said = '';
+    for (const stream of [child.stdout, child.stderr])
+      stream.on('data', (chunk) => {
+        said += chunk;
+      });
+    const url = await eventually(() => {
+      const found = /"url":"([^"]+)"/.exec(said)?.[1];
+      if (found === undefined) throw new Error(`it does not listen: ${said}`);
+      return found;
+    });
+    expect(await byHand(url)).toEqual({ status: 200, body: { machines: {} } });
+    child.kill('SIGTERM');
+    expect(await ended).toEqual([0, null]);
+  } finally {
+    await rm(alone, { recursive: true, force: true });
   }
 });
 

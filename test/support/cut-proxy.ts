@@ -5,6 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 /** A TCP proxy on 127.0.0.1 that a test breaks and mends. */
 export type CutProxy = {
   readonly port: number;
+  /** How many connections it has accepted so far. */
+  accepted(): number;
   /** Ends all connections and resets new ones at once, until `heal`. */
   cut(): void;
   /** Keeps connections open, and accepts new ones, but carries nothing either way, until `thaw` or `heal`. */
@@ -21,6 +23,7 @@ export type CutProxy = {
 export async function startProxy(targetPort: number): Promise<CutProxy> {
   const sockets = new Set<Socket>();
   let refusing = false;
+  let accepted = 0;
   let delayMs = 0;
   let frozen: PromiseWithResolvers<void> | undefined;
 
@@ -37,6 +40,7 @@ export async function startProxy(targetPort: number): Promise<CutProxy> {
   }
 
   const server = createServer({ allowHalfOpen: true }, (client) => {
+    accepted += 1;
     if (refusing) {
       client.resetAndDestroy();
       return;
@@ -74,6 +78,7 @@ export async function startProxy(targetPort: number): Promise<CutProxy> {
   };
   return {
     port: (server.address() as AddressInfo).port,
+    accepted: () => accepted,
     cut() {
       refusing = true;
       dropAll();

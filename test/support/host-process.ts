@@ -60,6 +60,8 @@ export interface HostOptions {
   readonly failpoint?: string;
   readonly tick?: string;
   readonly logLevel?: string;
+  /** More flags. */
+  readonly args?: readonly string[];
 }
 
 /** The host as a process of its own, so that it can be killed. Resolves once it listens or has ended. */
@@ -79,6 +81,7 @@ export async function startHostProcess(
       ...['--port', '0'],
       ...['--tick', options.tick ?? '500ms'],
       ...['--log-format', 'json', '--log-level', options.logLevel ?? 'debug'],
+      ...(options.args ?? []),
     ],
     {
       stdio: ['ignore', 'pipe', 'pipe'],

@@ -1,0 +1,40 @@
+import { functionTable } from '../../../functions/index.ts';
+import { accountOf, imageOf } from './names.ts';
+import { scaleOf } from './scale.ts';
+
+/** For `func deploy` in a built folder. Its subscriptions know equality only, so the triggers are applied apart. */
+const project = (name: string) => {
+  const { concurrency, maxInstances, memory } = scaleOf(name);
+  return {
+    specVersion: '0.36.0',
+    name,
+    runtime: 'node',
+    image: imageOf(name),
+    created: '2026-11-16T00:00:00Z',
+    invoke: 'cloudevent',
+    build: { builder: 'pack' },
+    run: {
+      envs: [
+        { name: 'BAMEL_HOST', value: '0.0.0.0' },
+        { name: 'BAMEL_INSECURE', value: 'true' },
+        // Every key of this ConfigMap.
+        { value: '{{ configMap:bamel-settings }}' },
+      ],
+    },
+    deploy: {
+      serviceAccountName: accountOf(name),
+      annotations: { 'autoscaling.knative.dev/window': '10s' },
+      labels: [{ key: 'app.kubernetes.io/part-of', value: 'bamel' }],
+      healthEndpoints: { liveness: '/health/liveness', readiness: '/health/readiness' },
+      options: {
+        scale: { min: 0, max: maxInstances },
+        resources: { requests: { cpu: '50m', memory }, limits: { memory, concurrency } },
+      },
+    },
+  };
+};
+
+export const funcProjects = functionTable.map(({ definition: { name } }) => ({
+  name,
+  project: project(name),
+}));

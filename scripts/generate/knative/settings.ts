@@ -1,0 +1,40 @@
+import { partOf, settingsName } from './names.ts';
+
+/** Where requests for functions come from: activator, broker, and the ingresses that Knative works with. */
+const callers = ['knative-serving', 'knative-eventing', 'kourier-system', 'istio-system', 'contour-internal'];
+
+export const settings = [
+  {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name: settingsName, labels: partOf },
+    data: {
+      BAMEL_STORE: 'etcd://bamel-etcd:2379',
+      BAMEL_CONFIG: 'resources:',
+      BAMEL_HOST: '0.0.0.0',
+      // A broker sends no token; the policy below says who may call instead.
+      BAMEL_INSECURE: 'true',
+      LOG_LEVEL: 'info',
+    },
+  },
+  {
+    apiVersion: 'networking.k8s.io/v1',
+    kind: 'NetworkPolicy',
+    metadata: { name: 'bamel-callers', labels: partOf },
+    spec: {
+      podSelector: { matchLabels: partOf },
+      policyTypes: ['Ingress'],
+      ingress: [
+        {
+          from: [
+            {
+              namespaceSelector: {
+                matchExpressions: [{ key: 'kubernetes.io/metadata.name', operator: 'In', values: callers }],
+              },
+            },
+          ],
+        },
+      ],
+    },
+  },
+];
