@@ -1,0 +1,49 @@
+import type { ReceivedEvent } from '../../shared/runtime/cloud-event.ts';
+import type { DeadLetter } from '../../shared/runtime/local-sink.ts';
+
+/** What Knative adds to an event that it gave up on. */
+const added = {
+  code: 'knativeerrorcode',
+  data: 'knativeerrordata',
+  destination: 'knativeerrordest',
+} as const;
+
+export function letterOf({ type, data, attributes }: ReceivedEvent, now: number): DeadLetter {
+  const text = (name: string): string => String(attributes[name] ?? '');
+  const code = text(added.code);
+  const answer = errorIn(text(added.data));
+  return {
+    event: { type, subject: text('subject'), data: isRecord(data) ? data : {} },
+    function: functionAt(text(added.destination)),
+    lastError: [code && `it answered ${code}`, answer].filter(Boolean).join(': ') || 'no reason was given',
+    at: now,
+  };
+}
+
+/** Through a broker's filter the trigger is told, which is named after its function; else the host's name is. */
+function functionAt(destination: string): string {
+  if (!URL.canParse(destination)) return 'unknown';
+  const { pathname, hostname } = new URL(destination);
+  return /\/triggers\/[^/]+\/([^/]+)/.exec(pathname)?.[1] ?? hostname.split('.')[0] ?? 'unknown';
+}
+
+/** The body of the last answer, as base64; ours are `{"error": …}`, and a broker's filter wraps them once more. */
+function errorIn(encoded: string): string {
+  const body = Buffer.from(encoded, 'base64').toString('utf8').trim();
+  const parsed = parsedOr(body);
+  if (!isRecord(parsed)) return body;
+  if (typeof parsed.errresponsebody === 'string') return errorIn(parsed.errresponsebody);
+  return typeof parsed.error === 'string' ? parsed.error : body;
+}
+
+function parsedOr(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // Others answer in plain text.
+    return text;
+  }
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

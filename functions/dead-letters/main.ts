@@ -1,0 +1,3 @@
+import { serveFunction } from '../serve-function.ts';
+
+await serveFunction('dead-letters');

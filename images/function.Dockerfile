@@ -1,0 +1,11 @@
+# One function, as npm run build left it in dist/functions/NAME; built from there:
+#   docker build -f images/function.Dockerfile -t bamel-autoscaler/power-action dist/functions/power-action
+FROM node:26-slim
+WORKDIR /app
+COPY --chown=65532:65532 . .
+USER 65532:65532
+# Once more, for the Node.js of this image.
+RUN ["node", "warm.mjs"]
+ENV NODE_ENV=production PORT=8080
+EXPOSE 8080
+CMD ["node", "index.mjs"]

@@ -1,0 +1,147 @@
+import { readFileSync } from 'node:fs';
+import { parse } from 'yaml';
+import { z } from 'zod';
+import { events, foreignEvents } from '../../functions/events.ts';
+import { functionTable } from '../../functions/index.ts';
+import { readSettings } from '../../shared/runtime/settings.ts';
+import { type Filter, passes } from './filter.ts';
+import { ofKind } from './manifests.ts';
+
+const definitions = functionTable.map(({ definition }) => definition);
+const names = definitions.map(({ name }) => name);
+const woken = definitions.filter(({ wakesOn }) => wakesOn.length > 0);
+const namesOf = (kind: string) => ofKind(kind).map(({ metadata }) => metadata?.name ?? '');
+
+/** What Knative's own webhook would refuse, and the API server takes without a word. */
+const Reference = z.strictObject({ apiVersion: z.string(), kind: z.string(), name: z.string() });
+const Delivery = z.strictObject({
+  retry: z.int().positive(),
+  backoffPolicy: z.enum(['linear', 'exponential']),
+  backoffDelay: z.string().regex(/^PT[\d.]+S$/),
+  deadLetterSink: z.strictObject({ ref: Reference }),
+});
+const specs = {
+  Broker: z.strictObject({ delivery: Delivery }),
+  Trigger: z.strictObject({
+    broker: z.literal('bamel'),
+    filters: z.array(z.record(z.string(), z.unknown())).length(1),
+    subscriber: z.strictObject({ ref: Reference }),
+    delivery: Delivery,
+  }),
+  ApiServerSource: z.strictObject({
+    serviceAccountName: z.literal('bamel-events'),
+    mode: z.enum(['Reference', 'Resource']),
+    resources: z.array(z.strictObject({ apiVersion: z.string(), kind: z.string() })).min(1),
+    namespaceSelector: z.strictObject({}),
+    sink: z.strictObject({ ref: Reference }),
+  }),
+  PingSource: z.strictObject({
+    schedule: z.string().regex(/^(\S+ ){4,5}\S+$/),
+    contentType: z.literal('application/json'),
+    data: z.literal('{}'),
+    sink: z.strictObject({ ref: Reference }),
+  }),
+} as const;
+
+test('every function has a Service, and every one that is woken a Trigger; nothing else has', () => {
+  expect(namesOf('Service')).toEqual(names);
+  expect(namesOf('Trigger')).toEqual(woken.map(({ name }) => name));
+});
+
+test.each(Object.entries(specs))('%s has the fields and values that Knative knows', (kind, schema) => {
+  const found = ofKind(kind);
+  expect(found).not.toEqual([]);
+  for (const { spec } of found) expect(schema.safeParse(spec).error?.issues ?? []).toEqual([]);
+});
+
+test('whatever is referred to is there', () => {
+  const text = JSON.stringify(
+    ['Broker', 'Trigger', 'ApiServerSource', 'PingSource', 'SinkBinding'].map(ofKind),
+  );
+  const references = [...text.matchAll(/"ref":(\{[^}]*\})/g)].map(([, ref = '']) => JSON.parse(ref));
+  expect(references.length).toBeGreaterThan(10);
+  for (const { kind, name } of references) expect(namesOf(kind)).toContain(name);
+});
+
+describe('a Trigger lets through what wakes its function, and nothing else', () => {
+  const apiServer = ['Pod', 'Node', 'BareMetalNode', 'ConfigMap'].flatMap((kind) =>
+    ['add', 'update', 'delete'].map((verb) => ({ type: `dev.knative.apiserver.ref.${verb}`, kind })),
+  );
+  const others = [...Object.values(events), foreignEvents.ping, 'com.example.other'].map((type) => ({
+    type,
+  }));
+  const kinds: Readonly<Record<string, readonly string[]>> = {
+    'evaluate-scaling': ['Pod.update', 'Node.add', 'Node.update', 'Node.delete'],
+    'join-watcher': ['Node.add', 'Node.update', 'Node.delete'],
+    'sync-inventory': ['BareMetalNode.add', 'BareMetalNode.update', 'BareMetalNode.delete'],
+  };
+
+  test.each(woken)('$name', ({ name, wakesOn }) => {
+    const [filter] = (ofKind('Trigger').find(({ metadata }) => metadata?.name === name)?.spec?.filters ??
+      []) as Filter[];
+    expect(others.filter((event) => passes(filter ?? {}, event)).map(({ type }) => type)).toEqual(
+      others.map(({ type }) => type).filter((type) => wakesOn.includes(type)),
+    );
+    const seen = apiServer.filter((event) => passes(filter ?? {}, event));
+    expect(seen.map(({ kind, type }) => `${kind}.${type.split('.').at(-1)}`)).toEqual(kinds[name] ?? []);
+  });
+});
+
+test('what the settings say is understood', () => {
+  const [{ data } = { data: {} }] = ofKind('ConfigMap') as unknown as { data: Record<string, string> }[];
+  expect(readSettings([], data)).toMatchObject({
+    settings: { host: '0.0.0.0', insecure: true, config: 'resources:' },
+  });
+});
+
+test.each(names)('%s runs as nobody in particular, and may write nowhere', (name) => {
+  const service = ofKind('Service').find(({ metadata }) => metadata?.name === name);
+  expect(service?.spec).toMatchObject({
+    template: {
+      metadata: { annotations: { 'autoscaling.knative.dev/min-scale': '0' } },
+      spec: {
+        serviceAccountName: `bamel-${name}`,
+        containers: [
+          {
+            securityContext: {
+              runAsNonRoot: true,
+              readOnlyRootFilesystem: true,
+              allowPrivilegeEscalation: false,
+              capabilities: { drop: ['ALL'] },
+            },
+          },
+        ],
+      },
+    },
+  });
+});
+
+/** The fields of knative/func's own schema that we use; it knows no others at these places. */
+const FuncYaml = z.strictObject({
+  specVersion: z.literal('0.36.0'),
+  name: z.string().regex(/^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/),
+  runtime: z.literal('node'),
+  image: z.string(),
+  created: z.iso.datetime(),
+  invoke: z.literal('cloudevent'),
+  build: z.strictObject({ builder: z.enum(['pack', 's2i']) }),
+  run: z.strictObject({ envs: z.array(z.strictObject({ name: z.string().optional(), value: z.string() })) }),
+  deploy: z.strictObject({
+    serviceAccountName: z.string(),
+    annotations: z.record(z.string(), z.string()),
+    labels: z.array(z.strictObject({ key: z.string(), value: z.string() })),
+    healthEndpoints: z.strictObject({ liveness: z.string(), readiness: z.string() }),
+    options: z.strictObject({
+      scale: z.strictObject({ min: z.int(), max: z.int() }),
+      resources: z.strictObject({
+        requests: z.strictObject({ cpu: z.string(), memory: z.string() }),
+        limits: z.strictObject({ memory: z.string(), concurrency: z.int() }),
+      }),
+    }),
+  }),
+});
+
+test.each(names)('func.yaml of %s', (name) => {
+  const text = readFileSync(new URL(`../../knative/func/${name}/func.yaml`, import.meta.url), 'utf8');
+  expect(FuncYaml.parse(parse(text)).name).toBe(name);
+});
