@@ -1,0 +1,103 @@
+import { eligibleMachines } from '../../shared/core/candidates.ts';
+import type { Chooser } from '../../shared/core/choose/greedy.ts';
+import { describeMade, madeShelves } from '../../shared/core/choose/made.ts';
+import { createNeighbourhood, usualWatts } from '../../shared/core/choose/neighbourhood.ts';
+import { stock } from '../../shared/core/choose/shelves.ts';
+import { chooseWanted } from '../../shared/core/choose/wanted.ts';
+import { createRoom } from '../../shared/core/limits/room.ts';
+import type { Machine } from '../../shared/core/machine.ts';
+import type { PoolSpec, Settings } from '../../shared/core/settings.ts';
+import { survey } from '../../shared/core/situation.ts';
+import type { Snapshot } from '../../shared/core/snapshot.ts';
+import { count } from '../../shared/core/snapshot.ts';
+import { createWorld } from '../../shared/core/world/world.ts';
+
+interface Pick {
+  readonly machine: string;
+  readonly make?: Readonly<Record<string, unknown>> | undefined;
+}
+
+export interface Picks {
+  readonly picks: readonly Pick[];
+  /** Why there are fewer than asked for. */
+  readonly why?: string | undefined;
+}
+
+/** The machines of a pool that our own policies prefer: as many as asked for, or as many as there are. */
+export function chooseMachines(
+  { machines, pools, settings }: Known,
+  pool: PoolSpec,
+  wanted: number,
+  now: number,
+): Picks {
+  const snapshot: Snapshot = {
+    machines,
+    pools: pools.map((other) => asOurs(other, pool)),
+    // How fast machines are powered on is for power-action to heed: here it would be taken for a lack of machines.
+    settings: { ...settings, rateLimits: { perMinute: 0, perRack: 0, perCircuit: 0 } },
+    cluster: { pods: [], nodes: [] },
+  };
+  const situation = survey(snapshot, now);
+  const world = createWorld(snapshot);
+  const eligible = eligibleMachines(situation);
+  const policiesOf: Chooser['policiesOf'] = (of) => of?.policies ?? settings.policies;
+  const { neighbours, count: tell } = createNeighbourhood(situation.machines);
+  const ours = situation.pools.filter(({ name }) => name === pool.name);
+  const names = new Set(machines.map(({ spec }) => spec.name));
+  const chooser: Chooser = {
+    world,
+    shelves: [
+      ...stock(world, eligible.machines, situation.poolOf, policiesOf),
+      ...madeShelves(ours, names, now),
+    ],
+    room: createRoom(situation),
+    policiesOf,
+    surroundings: { neighbours, usualWatts: usualWatts(eligible.machines) },
+    count: tell,
+  };
+  const there = count(situation.members.get(pool.name) ?? [], 'coming', 'serving');
+  const minimums = new Map([
+    [pool.name, { nodes: there + wanted, why: 'the Cluster Autoscaler asked for it' }],
+  ]);
+  const { chosen } = chooseWanted(chooser, situation, [], [], minimums, []);
+  const picks = chosen.map(({ chosen: { machine, box } }) => ({
+    machine: machine.spec.name,
+    ...(box.shelf.make && { make: describeMade(machine) }),
+  }));
+  return {
+    picks,
+    ...(picks.length < wanted && { why: whyFewer(situation.members.get(pool.name), eligible) }),
+  };
+}
+
+/** What a choice may know. */
+interface Known {
+  readonly machines: readonly Machine[];
+  readonly pools: readonly PoolSpec[];
+  readonly settings: Settings;
+}
+
+/** This pool alone is chosen from. What is made is as large as the template says, for that is what was counted on. */
+function asOurs(pool: PoolSpec, { name }: PoolSpec): PoolSpec {
+  if (pool.name !== name) return { ...pool, managedBy: 'clusterAutoscaler' };
+  const { provider } = pool.template;
+  return {
+    ...pool,
+    managedBy: 'bamel',
+    scaleUp: { ...pool.scaleUp, batchSize: 0 },
+    headroom: {},
+    template: { ...pool.template, ...(provider && { provider: { ...provider, minSize: provider.maxSize } }) },
+  };
+}
+
+function whyFewer(
+  members: readonly Machine[] = [],
+  { rejected }: ReturnType<typeof eligibleMachines>,
+): string {
+  const reasons = members.flatMap(({ spec }) => {
+    const why = rejected.get(spec.name);
+    return why === undefined ? [] : [`${spec.name}: ${why}`];
+  });
+  if (reasons.length === 0) return 'no machine of it is off and free, or a limit is reached';
+  return reasons.slice(0, 5).join('; ');
+}

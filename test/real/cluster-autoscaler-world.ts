@@ -1,0 +1,132 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { credentials } from '@grpc/grpc-js';
+import { CoreV1Api } from '@kubernetes/client-node';
+import { stringify } from 'yaml';
+import type { ConfigInput } from '../../shared/schema/config-file.ts';
+import type { LabOptions } from '../../simulator/lab/lab.ts';
+import { type Caller, callerOf } from '../cluster-autoscaler/client.ts';
+import { startWorld, type World } from '../story/story.ts';
+import type { HostOptions, HostProcess } from '../support/host-process.ts';
+import { ensureBinaries } from './stack/binaries.ts';
+import { makeAuthority } from './stack/certificates.ts';
+import type { ControlPlane } from './stack/control-plane.ts';
+import { freePorts } from './stack/ports.ts';
+import { launch, type Program, untilReady } from './stack/process.ts';
+
+export interface AutoscaledWorld extends World {
+  /** Asks the provider what the Cluster Autoscaler asks it. */
+  readonly caller: Caller;
+  readonly store: string;
+  /** Aborts when the world ends. */
+  readonly stopping: AbortController;
+  /** A host that serves the Cluster Autoscaler, always on the same port. */
+  serve(options?: HostOptions): Promise<HostProcess>;
+  /** The stock program, as it was built. */
+  autoscale(flags?: readonly string[]): Promise<Program>;
+  /** What it says of itself in its ConfigMap. */
+  status(): Promise<string>;
+}
+
+/** Pools of the Cluster Autoscaler on a rack whose machines become nodes of a real control plane. */
+export async function startAutoscaledWorld(
+  plane: ControlPlane,
+  namespace: string,
+  machines: LabOptions['machines'],
+  pools: NonNullable<ConfigInput['pools']>,
+): Promise<AutoscaledWorld> {
+  const world = await startWorld({
+    kubeconfig: plane.kubeConfig.exportConfig(),
+    registrar: 'kwok',
+    namespace,
+    machines,
+    config: { pools },
+  });
+  const [grpcPort = 0, addressPort] = await freePorts(2);
+  const authority = makeAuthority(world.files.folder);
+  const server = authority.issueServer('bamel');
+  const client = authority.issueClient('cluster-autoscaler');
+  const caller = callerOf(
+    `localhost:${grpcPort}`,
+    credentials.createSsl(
+      ...([authority.cert, client.key, client.cert].map((file) => readFileSync(file)) as [
+        Buffer,
+        Buffer,
+        Buffer,
+      ]),
+    ),
+  );
+  const programs: Program[] = [];
+  const stopping = new AbortController();
+  const core = plane.kubeConfig.makeApiClient(CoreV1Api);
+  const store = `embedded:${join(world.files.folder, 'store.db')}`;
+  return {
+    ...world,
+    caller,
+    store,
+    stopping,
+    serve: (options = {}) =>
+      world.startHost(store, {
+        ...options,
+        args: [
+          ...['--grpc-port', String(grpcPort), '--grpc-cert', server.cert, '--grpc-key', server.key],
+          ...['--grpc-ca', authority.cert, ...(options.args ?? [])],
+        ],
+      }),
+    async autoscale(flags = []) {
+      const paths = await ensureBinaries(['cluster-autoscaler']);
+      const config = join(world.files.folder, 'cloud-config.yaml');
+      writeFileSync(
+        config,
+        stringify({
+          address: `127.0.0.1:${grpcPort}`,
+          cert: client.cert,
+          key: client.key,
+          cacert: authority.cert,
+        }),
+      );
+      const program = launch({
+        name: 'cluster-autoscaler',
+        path: paths['cluster-autoscaler'],
+        logs: plane.logs,
+        ready: async () => true,
+        args: [
+          '--cloud-provider=externalgrpc',
+          `--cloud-config=${config}`,
+          `--kubeconfig=${plane.kubeConfigFile}`,
+          `--address=127.0.0.1:${addressPort}`,
+          '--leader-elect=false',
+          '--scan-interval=1s',
+          '--scale-down-unneeded-time=3s',
+          '--scale-down-delay-after-add=3s',
+          '--scale-down-delay-after-delete=0s',
+          '--scale-down-delay-after-failure=3s',
+          '--unremovable-node-recheck-timeout=2s',
+          '--max-node-provision-time=1m',
+          '--cordon-node-before-terminating=false',
+          ...flags,
+        ],
+      });
+      programs.push(program);
+      await untilReady(program, async () => true);
+      return program;
+    },
+    async status() {
+      const { data } = await core.readNamespacedConfigMap({
+        namespace: 'kube-system',
+        name: 'cluster-autoscaler-status',
+      });
+      return data?.status ?? '';
+    },
+    async close() {
+      stopping.abort();
+      caller.close();
+      for (const program of programs) await program.kill();
+      await world.close();
+      // The next world begins without what this one left behind.
+      for (const { metadata } of (await core.listNode()).items)
+        await core.deleteNode({ name: metadata?.name ?? '' });
+      await core.deleteNamespace({ name: namespace });
+    },
+  };
+}

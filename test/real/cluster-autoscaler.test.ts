@@ -1,0 +1,168 @@
+import { eventually } from '../support/eventually.ts';
+import type { HostProcess } from '../support/host-process.ts';
+import { describeWith } from '../support/programs.ts';
+import { type AutoscaledWorld, startAutoscaledWorld } from './cluster-autoscaler-world.ts';
+import { type ControlPlane, startControlPlane } from './stack/control-plane.ts';
+import { controlPlanePrograms } from './stack/table.ts';
+
+const pool = (name: string) => ({
+  name,
+  managedBy: 'clusterAutoscaler' as const,
+  scaleDown: { drainTimeout: '60s' },
+  provisionTimeout: '20s',
+});
+const machines = (poolName: string, names: readonly string[], cpu = 4) =>
+  names.map((name) => ({
+    name,
+    cpu,
+    memory: '16Gi',
+    bootSeconds: 40,
+    shutdownSeconds: 10,
+    pool: poolName,
+  }));
+
+const power = ({ lab }: AutoscaledWorld): Record<string, string> =>
+  Object.fromEntries([...lab.machines].map(([name, { machine }]) => [name, machine.powerState]));
+
+const stateOf = async ({ url }: HostProcess, name: string): Promise<unknown> => {
+  const answer = await fetch(`${url}/api/machines/${name}`);
+  return ((await answer.json()) as { state?: unknown }).state;
+};
+
+/** Looks at the pools as often as the Cluster Autoscaler does: target and instances agree every time. */
+function watchSizes({ caller, stopping }: AutoscaledWorld, pools: readonly string[]) {
+  const wrong: string[] = [];
+  let looks = 0;
+  let done = false;
+  const looking = (async () => {
+    while (!stopping.signal.aborted && !done) {
+      for (const one of pools)
+        await caller.size(one).then(
+          () => {
+            looks += 1;
+          },
+          (error: Error) => wrong.push(error.message),
+        );
+      await new Promise((resolve) => setTimeout(resolve, 200));
+    }
+  })();
+  return async () => {
+    done = true;
+    await looking;
+    return { wrong, looks };
+  };
+}
+
+describeWith([...controlPlanePrograms, 'cluster-autoscaler'], 'the stock Cluster Autoscaler', () => {
+  let plane: ControlPlane;
+  beforeAll(async () => {
+    plane = await startControlPlane();
+  });
+  afterAll(() => plane?.close());
+
+  test('from nothing to three nodes, to nothing again, and its own status is healthy', async () => {
+    const world = await startAutoscaledWorld(plane, 'up-and-down', machines('rack', ['m-1', 'm-2', 'm-3']), [
+      pool('rack'),
+    ]);
+    try {
+      await world.serve();
+      await world.autoscale();
+      const sizes = watchSizes(world, ['rack']);
+      await world.people.deploy('web', 3, { cpu: '3', memory: '1Gi' });
+      await eventually(
+        async () => expect(await world.people.running('web')).toEqual(['m-1', 'm-2', 'm-3']),
+        90_000,
+      );
+      const { instances } = await world.caller.call('NodeGroupNodes', { id: 'rack' });
+      const { items } = await world.people.core.listNode();
+      expect(instances.map(({ id }) => id).sort()).toEqual(
+        items.flatMap(({ spec }) => spec?.providerID ?? []).sort(),
+      );
+      await eventually(async () => {
+        const status = await world.status();
+        expect(status).toContain('rack');
+        expect(status).toMatch(/health:\s+lastProbeTime.*[\s\S]*?status: Healthy/);
+        expect(status).not.toContain('Unhealthy');
+      }, 60_000);
+      await world.people.scale('web', 0);
+      await eventually(() => expect(new Set(Object.values(power(world)))).toEqual(new Set(['Off'])), 90_000);
+      await eventually(async () => expect(await world.people.nodes()).toEqual(['control-1']), 60_000);
+      // Looks, a few for each round of its loop.
+      await eventually(async () => expect(await world.caller.size('rack')).toBe(0));
+      const { wrong, looks } = await sizes();
+      expect(wrong).toEqual([]);
+      expect(looks).toBeGreaterThan(30);
+      for (const machine of ['m-1', 'm-2', 'm-3'])
+        expect(world.commands(machine)).toEqual(['On', 'GracefulShutdown']);
+    } finally {
+      await world.close();
+    }
+  }, 300_000);
+
+  test('a machine that never boots: it backs off, and another pool serves', async () => {
+    const world = await startAutoscaledWorld(
+      plane,
+      'never-boots',
+      [...machines('first', ['a-1']), ...machines('second', ['b-1'], 16)],
+      [pool('first'), pool('second')],
+    );
+    try {
+      world.lab.machines.get('a-1')?.machine.faults.set({ fault: 'never-boots' });
+      await world.serve();
+      await world.autoscale(['--expander=least-waste']);
+      const sizes = watchSizes(world, ['first', 'second']);
+      await world.people.deploy('web', 1, { cpu: '3', memory: '12Gi' });
+      await eventually(() => expect(world.commands('a-1')).toContain('On'), 60_000);
+      await eventually(async () => expect(await world.people.running('web')).toEqual(['b-1']), 120_000);
+      await eventually(async () => expect(await world.status()).toMatch(/Backoff/), 30_000);
+      await eventually(async () => expect(await world.caller.size('first')).toBe(0), 60_000);
+      expect((await sizes()).wrong).toEqual([]);
+    } finally {
+      await world.close();
+    }
+  }, 300_000);
+
+  test('a machine that loses power while it boots is replaced', async () => {
+    const world = await startAutoscaledWorld(
+      plane,
+      'fails-midway',
+      [...machines('first', ['a-1']), ...machines('second', ['b-1'], 16)],
+      [pool('first'), pool('second')],
+    );
+    try {
+      world.lab.machines.get('a-1')?.machine.faults.set({ fault: 'boots-slowly', factor: 10 });
+      const host = await world.serve();
+      await world.autoscale(['--expander=least-waste']);
+      await world.people.deploy('web', 1, { cpu: '3', memory: '12Gi' });
+      await eventually(async () => expect(await stateOf(host, 'a-1')).toBe('joining'), 60_000);
+      world.lab.machines.get('a-1')?.machine.cutPower();
+      await eventually(async () => expect(await world.people.running('web')).toEqual(['b-1']), 120_000);
+      await eventually(async () => expect(await world.caller.size('first')).toBe(0), 60_000);
+    } finally {
+      await world.close();
+    }
+  }, 300_000);
+
+  test('a machine that is slower than it waits for is deleted, and powered off once it has joined', async () => {
+    const world = await startAutoscaledWorld(plane, 'unregistered', machines('rack', ['m-1']), [
+      { ...pool('rack'), provisionTimeout: '90s' },
+    ]);
+    try {
+      world.lab.machines.get('m-1')?.machine.faults.set({ fault: 'boots-slowly', factor: 25 });
+      const host = await world.serve();
+      await world.autoscale(['--max-node-provision-time=5s']);
+      const sizes = watchSizes(world, ['rack']);
+      await world.people.deploy('web', 1, { cpu: '3', memory: '1Gi' });
+      await eventually(async () => expect(await stateOf(host, 'm-1')).toBe('joining'), 60_000);
+      await eventually(async () => expect(await world.caller.size('rack')).toBe(0), 60_000);
+      expect(power(world)['m-1']).toBe('On');
+      // Nobody needs it any more: a pod that waits would be put on it as soon as it joins.
+      await world.people.scale('web', 0);
+      await eventually(() => expect(power(world)['m-1']).toBe('Off'), 90_000);
+      expect(world.commands('m-1')).toEqual(['On', 'GracefulShutdown']);
+      expect((await sizes()).wrong).toEqual([]);
+    } finally {
+      await world.close();
+    }
+  }, 300_000);
+});
