@@ -1,13 +1,31 @@
 import { didYouMean } from '../shared/runtime/did-you-mean.ts';
 import { type Command, type Io, UsageError } from './command.ts';
 import { backupCommand } from './commands/backup.ts';
+import { deadlettersCommand } from './commands/deadletters.ts';
+import { discoverCommand } from './commands/discover.ts';
+import { explainCommand } from './commands/explain.ts';
+import { exportCommand } from './commands/export.ts';
+import { importCommand } from './commands/import.ts';
+import { powerCommand } from './commands/power.ts';
 import { restoreCommand } from './commands/restore.ts';
+import { simulateCommand } from './commands/simulate.ts';
+import { testPowerCommand } from './commands/test-power.ts';
+import { validateCommand } from './commands/validate.ts';
 import { versionCommand } from './commands/version.ts';
 
 /** To add a command: a file in commands/ and a row here. */
 const commands: Readonly<Record<string, Command>> = {
   backup: backupCommand,
+  deadletters: deadlettersCommand,
+  discover: discoverCommand,
+  power: powerCommand,
+  explain: explainCommand,
+  export: exportCommand,
+  import: importCommand,
+  validate: validateCommand,
   restore: restoreCommand,
+  simulate: simulateCommand,
+  'test-power': testPowerCommand,
   version: versionCommand,
 };
 

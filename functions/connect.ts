@@ -1,11 +1,21 @@
 import { hostname } from 'node:os';
+import { configSource } from '../shared/adapters/config-source.ts';
 import { credentialsFromFolder } from '../shared/adapters/credentials.ts';
+import { credentialsFromSecrets } from '../shared/adapters/credentials-kube.ts';
 import { createInventory } from '../shared/adapters/inventory.ts';
+import { type KubeAccess, lazyKubeAccess } from '../shared/adapters/kube-access.ts';
+import { nodeEvidence } from '../shared/adapters/kube-evidence.ts';
+import { kubeJobs } from '../shared/adapters/kube-jobs.ts';
 import { lazyCluster } from '../shared/adapters/kube-lazy.ts';
+import { lazyResources } from '../shared/adapters/kube-resources-lazy.ts';
+import { defaultNetworks, networkGuard } from '../shared/adapters/network-guard.ts';
+import type { Resource } from '../shared/adapters/resources.ts';
 import { openStore } from '../shared/adapters/store.ts';
+import type { ViewPart } from '../shared/adapters/view-parts.ts';
 import type { Node, Pod } from '../shared/core/cluster.ts';
-import { driverFor } from '../shared/drivers/index.ts';
-import type { DriverDeps } from '../shared/ports.ts';
+import { insecurityWarning } from '../shared/drivers/common/warning.ts';
+import { driverFor, releaseStrays } from '../shared/drivers/index.ts';
+import type { Cluster, DriverDeps } from '../shared/ports.ts';
 import { realClock } from '../shared/runtime/clock.ts';
 import { createFailpoint } from '../shared/runtime/failpoint.ts';
 import { newId } from '../shared/runtime/ids.ts';
@@ -19,9 +29,23 @@ export interface ConnectOptions {
   /** Where the cluster is, when not where the settings say: the text of a kubeconfig. */
   readonly kubeconfig?: string;
   readonly credentials?: DriverDeps['credentials'];
+  /** What of the cluster is looked at; everything unless said. */
+  readonly sees?: readonly ViewPart[] | undefined;
   readonly onPod?: (now: Pod | undefined, before: Pod | undefined) => void;
   readonly onNode?: (now: Node | undefined, before: Node | undefined) => void;
+  readonly onResource?: (now: Resource | undefined, before: Resource | undefined) => void;
 }
+
+/** What drivers need besides credentials. */
+const reach = (
+  cluster: Cluster,
+  access: () => Promise<KubeAccess>,
+  { allowedNetworks, host }: ProcessSettings,
+): Pick<DriverDeps, 'resolve' | 'nodeOf' | 'jobs'> => ({
+  resolve: networkGuard(allowedNetworks ?? defaultNetworks(host)),
+  nodeOf: nodeEvidence(cluster, access, realClock),
+  jobs: kubeJobs(access),
+});
 
 /** Builds what the handlers need, in this one place. Nothing is contacted before it is used. */
 export async function connect(
@@ -31,19 +55,42 @@ export async function connect(
   const clock = realClock;
   const store = await openStore(settings.store);
   const cluster = lazyCluster({ ...options, kubeconfigFile: settings.kubeconfig, clock });
-  const credentials = options.credentials ?? credentialsFromFolder(settings.credentialsDir);
+  const access = lazyKubeAccess({ ...options, kubeconfigFile: settings.kubeconfig });
+  const reached = reach(cluster, access, settings);
+  const resources = lazyResources({ ...options, kubeconfigFile: settings.kubeconfig, clock });
+  const credentials =
+    options.credentials ??
+    (settings.credentialsDir
+      ? credentialsFromFolder(settings.credentialsDir)
+      : credentialsFromSecrets(access, clock));
+  const warnIfInsecure = insecurityWarning((machine, story) =>
+    log.warn({ step: 'power', machine, story }, 'connection to the BMC is not secure'),
+  );
   return {
     deps: {
       inventory: createInventory(store, clock),
       cluster,
-      driverFor: (spec) => driverFor(spec, { credentials }),
+      resources,
+      config: configSource(settings.config, {
+        kubeconfig: options.kubeconfig,
+        kubeconfigFile: settings.kubeconfig,
+      }),
+      driverFor: (spec) => {
+        warnIfInsecure(spec);
+        return driverFor(spec, { ...reached, credentials, clock });
+      },
+      credentials,
+      releaseStrays: (pool, provider, isKnown, signal) =>
+        releaseStrays(pool, provider, isKnown, { ...reached, credentials, clock }, signal),
       clock,
       log,
       failpoint: createFailpoint(settings.failpoint, log),
       owner: newId(hostname()),
+      ownNode: settings.nodeName,
     },
     async close() {
       cluster.close();
+      resources.close();
       await store.close();
     },
   };

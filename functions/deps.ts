@@ -1,7 +1,10 @@
+import type { ConfigSource } from '../shared/adapters/config-source.ts';
 import type { Inventory } from '../shared/adapters/inventory.ts';
+import type { Resources } from '../shared/adapters/resources.ts';
 import type { MachineSpec } from '../shared/core/machine.ts';
-import type { Settings } from '../shared/core/settings.ts';
-import type { Clock, Cluster, EventSink, Lease, PowerDriver } from '../shared/ports.ts';
+import type { Provider, Settings } from '../shared/core/settings.ts';
+import type { Strays } from '../shared/drivers/index.ts';
+import type { Clock, Cluster, DriverDeps, EventSink, Lease, PowerDriver } from '../shared/ports.ts';
 import type { Log } from '../shared/runtime/log.ts';
 import type { FailpointName } from './failpoints.ts';
 
@@ -9,13 +12,30 @@ import type { FailpointName } from './failpoints.ts';
 export interface Deps {
   readonly inventory: Inventory;
   readonly cluster: Cluster;
-  readonly driverFor: (spec: MachineSpec) => PowerDriver;
+  /** Our custom resources; absent: there are none to be looked for. */
+  readonly resources?: Resources | undefined;
+  /** The file or ConfigMap with pools and machines, where there is one. */
+  readonly config?: ConfigSource | undefined;
+  readonly driverFor: (spec: MachineSpec) => Promise<PowerDriver>;
+  /** To notice that a Secret has changed; whoever has no drivers has none. */
+  readonly credentials?: DriverDeps['credentials'] | undefined;
+  /** Gives back what a provider of machines made on demand has, and nobody keeps a record of. */
+  readonly releaseStrays?:
+    | ((
+        pool: string,
+        provider: Provider,
+        isKnown: (machine: string) => boolean,
+        signal: AbortSignal,
+      ) => Promise<Strays | undefined>)
+    | undefined;
   readonly sink: EventSink;
   readonly clock: Clock;
   readonly log: Log;
   readonly failpoint: (name: FailpointName) => void;
   /** Names this process in leases. */
   readonly owner: string;
+  /** The node this process runs on: never emptied. */
+  readonly ownNode?: string | undefined;
 }
 
 /** How long to wait for another holder of a lease, and what ends the wait early. */
@@ -33,7 +53,7 @@ const askEveryMs = 250;
  * lease is over.
  */
 export async function underLease<Value>(
-  { inventory, owner, clock }: Deps,
+  { inventory, owner, clock }: Pick<Deps, 'inventory' | 'owner' | 'clock'>,
   name: string,
   ttlMs: number,
   patience: Patience,
@@ -58,7 +78,7 @@ export const cordonedBy = 'bamel.dev/cordoned-by';
 
 /** Only the holder touches a machine. The TTL outlives a BMC call that is begun late in a renewal. */
 export function underMachineLease<Value>(
-  deps: Deps,
+  deps: Pick<Deps, 'inventory' | 'owner' | 'clock'>,
   machine: string,
   { timings }: Settings,
   patience: Patience,

@@ -5,6 +5,7 @@ export const events = {
   tick: 'dev.bamel.tick.due',
   podWaiting: 'dev.bamel.pod.waiting',
   nodeChanged: 'dev.bamel.node.changed',
+  inventoryChanged: 'dev.bamel.inventory.changed',
   powerRequested: 'dev.bamel.power.requested',
   drainRequested: 'dev.bamel.drain.requested',
   machinePowered: 'dev.bamel.machine.powered',

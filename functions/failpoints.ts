@@ -23,4 +23,18 @@ export const failpoints = [
   'power-after-result-off',
 ] as const;
 
-export type FailpointName = (typeof failpoints)[number];
+/** Those that only a machine made on demand passes. */
+export const madeFailpoints = ['power-before-release', 'power-after-release'] as const;
+
+/** Those that only the Cluster Autoscaler's calls pass. */
+export const providerFailpoints = [
+  'grow-after-target',
+  'grow-after-operation',
+  'shrink-after-target',
+  'shrink-after-operation',
+] as const;
+
+export type FailpointName =
+  | (typeof failpoints)[number]
+  | (typeof madeFailpoints)[number]
+  | (typeof providerFailpoints)[number];

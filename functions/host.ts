@@ -1,9 +1,13 @@
 import { createDeadLetters } from '../shared/adapters/dead-letters.ts';
+import type { Resource } from '../shared/adapters/resources.ts';
 import type { Node, Pod } from '../shared/core/cluster.ts';
 import type { BamelEvent, EventSink } from '../shared/ports.ts';
 import { createLocalSink, type LocalSink } from '../shared/runtime/local-sink.ts';
 import type { Metrics } from '../shared/runtime/metrics.ts';
 import { type Served, type ServeOptions, serve } from '../shared/runtime/serve.ts';
+import { openApi } from './api/api.ts';
+import { bootRoute } from './boot/route.ts';
+import type { ProviderOptions, RunningProvider } from './cluster-autoscaler/server.ts';
 import type { Deps } from './deps.ts';
 import { events } from './events.ts';
 import { createFunctions } from './index.ts';
@@ -13,6 +17,8 @@ export interface HostOptions {
   readonly serve: Pick<ServeOptions, 'host' | 'port' | 'token' | 'insecure'>;
   readonly metrics: Metrics;
   readonly tickMs: number;
+  /** Where the stock Cluster Autoscaler is served, if it is. */
+  readonly provider?: ProviderOptions | undefined;
 }
 
 export interface Host extends EventSink {
@@ -27,7 +33,13 @@ const concurrency = 256;
 const everything = (type: string): BamelEvent => ({ type, subject: 'everything', data: {} });
 
 /** All functions in one process, with a tick: the embedded default. */
-export async function startHost({ deps, serve: where, metrics, tickMs }: HostOptions): Promise<Host> {
+export async function startHost({
+  deps,
+  serve: where,
+  metrics,
+  tickMs,
+  provider: providerOptions,
+}: HostOptions): Promise<Host> {
   const { inventory, clock, log } = deps;
   let local: LocalSink | undefined;
   const sink: EventSink = { emit: async (event) => local?.emit(event) };
@@ -40,12 +52,16 @@ export async function startHost({ deps, serve: where, metrics, tickMs }: HostOpt
     deadLetters: createDeadLetters(inventory.store),
     concurrency,
   });
+  const api = await openApi(deps);
   const served: Served = await serve(functions, {
     ...where,
+    routes: [...api.routes, bootRoute(deps)],
     log,
     metrics,
     ready: () => whyNotReady(deps),
   });
+
+  const provider = providerOptions && (await startServing({ ...deps, sink }, providerOptions));
 
   const stopping = new AbortController();
   const ticking = (async () => {
@@ -61,10 +77,20 @@ export async function startHost({ deps, serve: where, metrics, tickMs }: HostOpt
     async close() {
       stopping.abort();
       await ticking;
+      await provider?.close();
       await served.close();
       await local.close();
+      await api.close();
     },
   };
+}
+
+/** Loaded only where it is wanted: most have no Cluster Autoscaler. */
+async function startServing(deps: Deps, options: ProviderOptions): Promise<RunningProvider> {
+  const { startProvider } = await import('./cluster-autoscaler/server.ts');
+  const provider = await startProvider(deps, options);
+  deps.log.info({ step: 'start', port: provider.port }, 'serving the Cluster Autoscaler');
+  return provider;
 }
 
 async function whyNotReady({ inventory, cluster }: Omit<Deps, 'sink'>): Promise<string | undefined> {
@@ -85,5 +111,12 @@ export const wakeOnCluster = (emit: (event: BamelEvent) => void) => ({
   },
   onNode(now: Node | undefined, before: Node | undefined): void {
     if (now?.ready !== before?.ready || now?.bootID !== before?.bootID) emit(everything(events.nodeChanged));
+  },
+  onResource(now: Resource | undefined, before: Resource | undefined): void {
+    // Not what we write ourselves, which is the status.
+    const written = (one: Resource | undefined) =>
+      one && [one.uid, one.generation, one.deleting, one.labels, one.annotations];
+    if (JSON.stringify(written(now)) !== JSON.stringify(written(before)))
+      emit(everything(events.inventoryChanged));
   },
 });

@@ -1,11 +1,13 @@
 import type { FunctionDefinition, Handler, ServedFunction } from '../shared/runtime/function.ts';
 import { served } from '../shared/runtime/served.ts';
+import { DeadLettersInput, deadLetters } from './dead-letters/handler.ts';
 import type { Deps } from './deps.ts';
 import { DrainInput, drainNode } from './drain-node/handler.ts';
 import { EvaluateInput, evaluateScaling } from './evaluate-scaling/handler.ts';
 import { events, foreignEvents } from './events.ts';
 import { JoinInput, joinWatcher } from './join-watcher/handler.ts';
 import { PowerInput, powerAction } from './power-action/handler.ts';
+import { SyncInput, syncInventory } from './sync-inventory/handler.ts';
 
 interface FunctionRow<Input> extends FunctionDefinition<Input> {
   readonly create: (deps: Deps) => Handler<Input>;
@@ -31,7 +33,7 @@ export const functionTable = [
       foreignEvents.apiServer,
       foreignEvents.ping,
     ],
-    emits: [events.powerRequested, events.drainRequested],
+    emits: [events.powerRequested, events.drainRequested, events.drainAborted],
     input: EvaluateInput,
     create: evaluateScaling,
   }),
@@ -39,13 +41,19 @@ export const functionTable = [
     name: 'power-action',
     does: 'carries out power operations on machines, verified; notices what changed without it',
     wakesOn: [events.tick, events.powerRequested, events.machineDrained, foreignEvents.ping],
-    emits: [events.machinePowered, events.machineStopped, events.machineFailed, events.powerRequested],
+    emits: [
+      events.machinePowered,
+      events.machineStopped,
+      events.machineFailed,
+      events.powerRequested,
+      events.drainRequested,
+    ],
     input: PowerInput,
     create: powerAction,
   }),
   row({
     name: 'join-watcher',
-    does: 'matches nodes to machines, prepares those that join, gives up on those that never do',
+    does: 'matches nodes to machines, prepares those that join, gives up on those that never do or are lost',
     wakesOn: [
       events.tick,
       events.nodeChanged,
@@ -54,17 +62,44 @@ export const functionTable = [
       foreignEvents.apiServer,
       foreignEvents.ping,
     ],
-    emits: [events.machineJoined, events.machineFailed],
+    emits: [events.machineJoined, events.machineFailed, events.powerRequested],
     input: JoinInput,
     create: joinWatcher,
   }),
   row({
     name: 'drain-node',
-    does: 'empties a node before its machine is powered off, or gives up and uncordons it',
-    wakesOn: [events.tick, events.drainRequested, foreignEvents.ping],
+    does: 'empties a node before its machine is powered off; uncordons it when that is given up or called off',
+    wakesOn: [events.tick, events.drainRequested, events.drainAborted, foreignEvents.ping],
     emits: [events.machineDrained, events.drainAborted],
     input: DrainInput,
     create: drainNode,
+  }),
+  row({
+    name: 'sync-inventory',
+    does: 'takes custom resources, a ConfigMap or the file into the store, and writes what is known back to the resources',
+    wakesOn: [
+      events.tick,
+      events.inventoryChanged,
+      events.machinePowered,
+      events.machineJoined,
+      events.machineDrained,
+      events.machineStopped,
+      events.machineFailed,
+      foreignEvents.apiServer,
+      foreignEvents.ping,
+    ],
+    emits: [events.drainRequested],
+    input: SyncInput,
+    create: syncInventory,
+  }),
+  row({
+    name: 'dead-letters',
+    does: 'keeps the events that were given up on, and sends them again when told',
+    wakesOn: [],
+    emits: [],
+    input: DeadLettersInput,
+    takesAnyEvent: true,
+    create: deadLetters,
   }),
 ] as const;
 

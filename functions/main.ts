@@ -1,6 +1,8 @@
 import { readConfig } from '../shared/adapters/config-file.ts';
+import { isFile } from '../shared/adapters/config-source.ts';
 import { loadInventory } from '../shared/adapters/inventory-load.ts';
 import { createMetrics } from '../shared/runtime/metrics.ts';
+import { providerOptions } from './cluster-autoscaler/options.ts';
 import { connect } from './connect.ts';
 import { type Host, startHost, wakeOnCluster } from './host.ts';
 import { exitOnMistake, logFor, servingOptions, settingsOrExit, stopOnSignal } from './process.ts';
@@ -13,22 +15,37 @@ if (settings.config === undefined) {
   await runDemo(settings);
 } else await runHost(settings.config);
 
+function provider() {
+  try {
+    return providerOptions(settings);
+  } catch (error) {
+    exitOnMistake(error);
+  }
+}
+
 /** The host on real machines and a real cluster. */
 async function runHost(file: string): Promise<void> {
   const log = logFor(settings);
-  const config = await readConfig(file).catch(exitOnMistake);
+  // What stands in the cluster is for sync-inventory to load, once the cluster answers.
+  const config = isFile(file) ? await readConfig(file).catch(exitOnMistake) : undefined;
   let host: Host | undefined;
   const wake = wakeOnCluster((event) => void host?.emit(event));
   const { deps, close } = await connect({ settings, log, ...wake }).catch(exitOnMistake);
-  const loaded = await loadInventory(deps.inventory.store, config).catch(exitOnMistake);
-  log.info(
-    { step: 'start', ...loaded, story: `${loaded.machines} machines in the inventory` },
-    'inventory loaded',
-  );
+  if (config) {
+    const loaded = await loadInventory(deps.inventory.store, config).catch(exitOnMistake);
+    log.info(
+      { step: 'start', ...loaded, story: `${loaded.machines} machines in the inventory` },
+      'inventory loaded',
+    );
+  }
   const { tickMs } = settings;
-  host = await startHost({ deps, serve: servingOptions(settings), metrics: createMetrics(), tickMs }).catch(
-    exitOnMistake,
-  );
+  host = await startHost({
+    deps,
+    serve: servingOptions(settings),
+    metrics: createMetrics(),
+    tickMs,
+    provider: provider(),
+  }).catch(exitOnMistake);
   log.info({ step: 'start', url: host.url, story: `listening on ${host.url}` }, 'listening');
   stopOnSignal(log, async () => {
     await host.close();

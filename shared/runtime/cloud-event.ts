@@ -7,10 +7,12 @@ export interface ReceivedEvent {
   readonly id: string;
   readonly type: string;
   readonly data: unknown;
+  /** All it came with besides its data, extensions included. */
+  readonly attributes: Readonly<Record<string, unknown>>;
 }
 
 const attribute = z.string().min(1);
-const attributes = z
+const envelope = z
   .object({
     specversion: z.literal('1.0'),
     id: attribute,
@@ -27,9 +29,9 @@ const attributes = z
 
 /** An event's attributes and data as one object, which is also what structured mode carries. */
 export function toEvent(from: unknown): ReceivedEvent {
-  const parsed = attributes.safeParse(withoutNulls(from));
+  const parsed = envelope.safeParse(withoutNulls(from));
   if (!parsed.success) {
-    const [problem] = fieldProblems(attributes, parsed.error);
+    const [problem] = fieldProblems(envelope, parsed.error);
     throw new HttpError(400, `CloudEvent ${problem ? describeProblem(problem) : 'not valid'}`, {
       attribute: problem?.field,
     });
@@ -41,8 +43,9 @@ export function toEvent(from: unknown): ReceivedEvent {
     throw new HttpError(400, `CloudEvent not valid: ${formatProblem(error)}`);
   }
   // Binary data stays text, which no input of ours takes: better refused than overlooked.
-  const { id, type, data_base64, data = data_base64 } = parsed.data;
-  return { id, type, data };
+  const { data_base64, data = data_base64, ...attributes } = parsed.data;
+  const { id, type } = attributes;
+  return { id, type, data, attributes };
 }
 
 /** In binary mode the attributes are headers and the body is the data. */

@@ -27,18 +27,18 @@ export function functionRoute(served: ServedFunction, path: string, options: Fun
     async respond({ request, response, signal }): Promise<Answer> {
       const body = await readBody(request, options.body, () => goAhead(request, response));
       const received = receive(request.headers, body, options.maxDepth);
-      const run = (trigger: string, id: string, input: unknown): Promise<Outcome> =>
+      const run = (trigger: string, id: string, input: unknown, event?: ReceivedEvent): Promise<Outcome> =>
         signal.aborted
           ? Promise.resolve(retryLater(1_000, 'this process is stopping'))
-          : invoke(served, input, { trigger, id, signal }, options);
+          : invoke(served, input, { trigger, id, signal, ...(event && { event }) }, options);
       if (received.kind === 'json') {
         const input = accepted(parseInput(definition, received.data));
         return jsonAnswer(await run('by-hand', newId('req'), input));
       }
       // All are checked before the first is handled: a batch is taken or not, never in part.
-      const calls = received.events.map((event) => ({ ...event, input: eventInput(definition, event) }));
+      const calls = received.events.map((event) => ({ event, input: eventInput(definition, event) }));
       const outcomes: Outcome[] = [];
-      for (const { type, id, input } of calls) outcomes.push(await run(type, id, input));
+      for (const { event, input } of calls) outcomes.push(await run(event.type, event.id, input, event));
       return eventAnswer(worstOutcome(outcomes));
     },
   };
@@ -47,6 +47,7 @@ export function functionRoute(served: ServedFunction, path: string, options: Fun
 /** 400 makes Knative give the event to the dead letters at once: trying a misrouted event again would not help. */
 function eventInput<Input>(definition: FunctionDefinition<Input>, event: ReceivedEvent): Input {
   const { name, wakesOn } = definition;
+  if (definition.takesAnyEvent) return accepted(parseInput(definition, {}));
   if (!wakingPattern(wakesOn, event.type))
     throw new HttpError(400, `${name} is not woken by events of type ${event.type}`, {
       attribute: 'type',

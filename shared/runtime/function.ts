@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { Outcome } from '../core/outcome.ts';
+import type { ReceivedEvent } from './cloud-event.ts';
 
 /** How a function was woken: by which event (or by hand), and when it must stop. */
 export interface Invocation {
@@ -9,6 +10,8 @@ export interface Invocation {
   readonly id: string;
   /** Aborts when the process is told to stop: finish the step under way, start no other. */
   readonly signal: AbortSignal;
+  /** The event itself, for those that take any. */
+  readonly event?: ReceivedEvent;
 }
 
 /** One row of the function table. Everything that deploys, routes or serves functions reads it from there. */
@@ -20,6 +23,8 @@ export interface FunctionDefinition<Input = unknown> {
   readonly emits: readonly string[];
   /** What a person, a webhook or one of our events may send. Must accept `{}`. */
   readonly input: z.ZodType<Input>;
+  /** Takes whatever event is sent to it, and is handed the event as it came: where those go that others gave up on. */
+  readonly takesAnyEvent?: true;
 }
 
 export type Handler<Input = unknown> = (input: Input, invocation: Invocation) => Promise<Outcome>;

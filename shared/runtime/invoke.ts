@@ -32,7 +32,10 @@ export async function invoke<Input>(
   metrics?.invocations.inc({
     function: definition.name,
     // The pattern, not the type: types are up to the sender, and every new label value costs memory for ever.
-    trigger: wakingPattern(definition.wakesOn, trigger) ?? trigger,
+    trigger:
+      invocation.event && definition.takesAnyEvent
+        ? 'any'
+        : (wakingPattern(definition.wakesOn, trigger) ?? trigger),
     outcome: outcome.kind,
   });
   tell(outcome, about, log, told);

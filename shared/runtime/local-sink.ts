@@ -12,7 +12,8 @@ import { describeProblem } from './zod-issue.ts';
 export interface DeadLetter {
   readonly event: BamelEvent;
   readonly function: string;
-  readonly tries: number;
+  /** Not known of those that others gave up on. */
+  readonly tries?: number;
   readonly lastError: string;
   readonly at: number;
 }

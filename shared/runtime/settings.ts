@@ -16,7 +16,7 @@ const table = {
     env: 'BAMEL_CONFIG',
     flag: 'config',
     value: 'FILE',
-    help: 'the YAML file with pools and machines',
+    help: 'the YAML file with pools and machines; or configmap:NAMESPACE/NAME; or resources: (custom resources)',
     schema: z.string().optional(),
   }),
   store: setting({
@@ -36,12 +36,32 @@ const table = {
     help: "how to reach Kubernetes; default: the pod's own service account, then ~/.kube/config",
     schema: z.string().optional(),
   }),
+  nodeName: setting({
+    env: 'NODE_NAME',
+    flag: 'node-name',
+    value: 'NAME',
+    help: 'the node this process runs on, which is never powered off; in a pod: its spec.nodeName',
+    schema: z.string().min(1).optional(),
+  }),
   credentialsDir: setting({
     env: 'BAMEL_CREDENTIALS_DIR',
     flag: 'credentials-dir',
     value: 'FOLDER',
     help: 'BMC credentials: a sub-folder per name with the files username and password',
     schema: z.string().optional(),
+  }),
+  allowedNetworks: setting({
+    env: 'BAMEL_ALLOWED_NETWORKS',
+    flag: 'allowed-networks',
+    value: 'CIDRS',
+    help: 'where BMCs may be, with commas: 10.0.8.0/24,fd12::/64; default: private networks, and loopback while listening there',
+    schema: z
+      .string()
+      .transform((text) => text.split(',').map((network) => network.trim()))
+      .pipe(
+        z.array(z.union([z.cidrv4(), z.cidrv6()], 'write networks such as 10.0.8.0/24, with commas')).min(1),
+      )
+      .optional(),
   }),
   port: setting({
     env: 'PORT',
@@ -84,6 +104,59 @@ const table = {
       .enum(['true', 'false', '1', '0'])
       .transform((text) => text === 'true' || text === '1')
       .default(false),
+  }),
+  grpcPort: setting({
+    env: 'BAMEL_GRPC_PORT',
+    flag: 'grpc-port',
+    value: 'NUMBER',
+    help: 'serve the stock Cluster Autoscaler (externalgrpc) here, 0 for any free port; default: not at all',
+    schema: z
+      .string()
+      .regex(/^\d+$/, 'write a whole number')
+      .transform(Number)
+      .pipe(z.int().max(65_535, 'write a number up to 65535'))
+      .optional(),
+  }),
+  grpcCert: setting({
+    env: 'BAMEL_GRPC_CERT',
+    flag: 'grpc-cert',
+    value: 'FILE',
+    help: 'its certificate (PEM), read again while it runs',
+    schema: z.string().optional(),
+  }),
+  grpcKey: setting({
+    env: 'BAMEL_GRPC_KEY',
+    flag: 'grpc-key',
+    value: 'FILE',
+    help: "the certificate's key (PEM)",
+    schema: z.string().optional(),
+  }),
+  grpcCa: setting({
+    env: 'BAMEL_GRPC_CA',
+    flag: 'grpc-ca',
+    value: 'FILE',
+    help: 'only callers with a certificate of this CA (PEM) are answered; needed beyond loopback',
+    schema: z.string().optional(),
+  }),
+  grpcOptions: setting({
+    env: 'BAMEL_GRPC_OPTIONS',
+    flag: 'grpc-options',
+    help: 'answer NodeGroupGetOptions with the defaults it is asked with, instead of not at all',
+    schema: z
+      .enum(['true', 'false', '1', '0'])
+      .transform((text) => text === 'true' || text === '1')
+      .optional(),
+  }),
+  kWhPrice: setting({
+    env: 'BAMEL_KWH_PRICE',
+    flag: 'kwh-price',
+    value: 'MONEY',
+    help: 'what a kWh costs: the price of machines with watts and no hourlyRate',
+    schema: z
+      .string()
+      .regex(/^\d+(\.\d+)?$/, 'write a number such as 0.30')
+      .transform(Number)
+      .optional(),
   }),
   tickMs: setting({
     env: 'BAMEL_TICK',

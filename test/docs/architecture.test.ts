@@ -1,5 +1,5 @@
 import { events, foreignEvents } from '../../functions/events.ts';
-import { failpoints } from '../../functions/failpoints.ts';
+import { failpoints, madeFailpoints, providerFailpoints } from '../../functions/failpoints.ts';
 import { functionTable } from '../../functions/index.ts';
 import { keys } from '../../shared/adapters/keys.ts';
 import { createMetrics } from '../../shared/runtime/metrics.ts';
@@ -36,16 +36,17 @@ describe('the events table', () => {
 
 test('what a crash means is told for every failpoint, and for no other', () => {
   const named = [...tableRows(page, 'Killed at any point').keys()].filter((row) => !/^-+$|^killed/.test(row));
-  expect(named.flatMap((row) => row.split(', ')).sort()).toEqual([...failpoints].sort());
+  const all: readonly string[] = [...failpoints, ...madeFailpoints, ...providerFailpoints];
+  expect(named.flatMap((row) => row.split(', ')).sort()).toEqual([...all].sort());
 });
 
 test('every key of the store is told', () => {
   const written = [...tableRows(page, 'The store').keys()].filter((row) => row.startsWith('/'));
   expect(written.sort()).toEqual(
     [
-      ...(['spec', 'status', 'metrics', 'events'] as const).map((part) => keys.node('{id}', part)),
-      ...(['config', 'members'] as const).map((part) => keys.pool('{name}', part)),
-      ...(['config', 'stats'] as const).map((part) => keys.global(part)),
+      ...(['spec', 'status', 'metrics', 'events', 'source'] as const).map((part) => keys.node('{id}', part)),
+      ...(['config', 'members', 'source', 'target'] as const).map((part) => keys.pool('{name}', part)),
+      ...(['config', 'stats', 'source', 'power-ons'] as const).map((part) => keys.global(part)),
       keys.operation('{id}'),
       keys.decision('{id}'),
       keys.seenEvent('{id}'),

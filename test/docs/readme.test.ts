@@ -4,11 +4,11 @@ import { Writable } from 'node:stream';
 import { parse } from 'yaml';
 import { runCli } from '../../cli/cli.ts';
 import { functionTable } from '../../functions/index.ts';
-import { driverFor } from '../../shared/drivers/index.ts';
 import { healthRoutes } from '../../shared/runtime/health-routes.ts';
 import { createMetrics } from '../../shared/runtime/metrics.ts';
 import { readSettings } from '../../shared/runtime/settings.ts';
 import { ConfigFile, parseConfig } from '../../shared/schema/config-file.ts';
+import { driverOf } from '../drivers/harness.ts';
 import { anchors, codeBlocks, localLinks, pages, readText, root, tableRows } from './markdown.ts';
 
 const shellLines = pages.flatMap((page) =>
@@ -107,10 +107,9 @@ describe('YAML', () => {
 
   test.each(configs.map(({ page, text }) => [page, text] as const))(
     'the config in %s is accepted, by the drivers too',
-    (page, text) => {
+    async (page, text) => {
       const { machines } = ConfigFile.parse(parseConfig(text, page));
-      const credentials = async () => ({ username: '', password: '' });
-      expect(machines.map((machine) => driverFor(machine, { credentials }))).not.toEqual([]);
+      expect(await Promise.all(machines.map((machine) => driverOf(machine)))).not.toEqual([]);
     },
   );
 });

@@ -1,0 +1,23 @@
+import { readEnergy } from '../../shared/adapters/energy.ts';
+import type { Route } from '../../shared/runtime/routes.ts';
+import type { Deps } from '../deps.ts';
+import { apiRoutes } from './routes.ts';
+import { watchSurroundings } from './surroundings.ts';
+import { openView } from './view.ts';
+
+/** What the console and the command line read: the store as it is, kept fresh by a watch. */
+export async function openApi({
+  inventory: { store },
+  cluster,
+  clock,
+}: Pick<Deps, 'inventory' | 'cluster' | 'clock'>): Promise<{
+  readonly routes: readonly Route[];
+  close(): Promise<void>;
+}> {
+  const view = await openView(store, clock);
+  const surroundings = watchSurroundings(cluster, clock);
+  return {
+    routes: apiRoutes({ view, surroundings, energy: () => readEnergy(store) }),
+    close: () => view.close(),
+  };
+}

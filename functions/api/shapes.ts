@@ -1,0 +1,174 @@
+import { z } from 'zod';
+
+/** What the API answers: the OpenAPI document is made from this, and the console's types too. Times are milliseconds. */
+const Amounts = z
+  .record(z.string(), z.number())
+  .describe('cpu in millicores, memory in bytes, others as counts');
+const time = z.number().describe('milliseconds since the epoch');
+
+export const HistoryShape = z.object({
+  machine: z.string(),
+  at: time,
+  by: z.string().describe('the function that wrote it'),
+  event: z.string(),
+  from: z.string(),
+  to: z.string(),
+  why: z.string().optional(),
+  operation: z.string().optional(),
+});
+
+export const OperationShape = z.object({
+  id: z.string(),
+  machine: z.string(),
+  goal: z.enum(['on', 'off']),
+  why: z.string(),
+  decision: z.string().optional(),
+  createdAt: time,
+  endedAt: time.optional(),
+  end: z.enum(['done', 'failed', 'cancelled']).optional(),
+  error: z.string().optional(),
+  commands: z.array(z.object({ verb: z.string(), at: time })),
+  progress: z.array(z.object({ at: time, what: z.string() })),
+});
+
+export const MachineShape = z.object({
+  name: z.string(),
+  pool: z.string(),
+  rack: z.string().optional(),
+  zone: z.string().optional(),
+  powerCircuit: z.string().optional(),
+  powerInterface: z.string(),
+  made: z.boolean().describe('made on demand'),
+  state: z.string(),
+  means: z.string().describe('the state in words'),
+  waitsFor: z.string(),
+  stateSince: time,
+  why: z.string().optional().describe('what last happened to it, and why'),
+  power: z.object({ state: z.enum(['on', 'off', 'unknown']), inferred: z.boolean() }),
+  bmc: z.object({ reachable: z.boolean().optional() }),
+  node: z.object({
+    name: z.string().optional(),
+    ready: z.boolean().optional(),
+    problem: z.string().optional(),
+    pods: z.number().optional(),
+  }),
+  resources: Amounts,
+  requested: Amounts.optional().describe('what pods on its node ask for'),
+  watts: z.object({
+    now: z.number().optional(),
+    idle: z.number().optional(),
+    max: z.number().optional(),
+  }),
+  health: z.object({
+    status: z.enum(['ok', 'warning', 'critical', 'unknown']),
+    celsius: z.number().optional(),
+    problems: z.array(z.string()),
+  }),
+  boot: z.object({
+    learnedMs: z.number().optional(),
+    startedAt: time.optional(),
+    provenAt: time.optional(),
+  }),
+  drain: z
+    .object({ podsLeft: z.number(), podsTotal: z.number(), waitingFor: z.string().optional() })
+    .optional(),
+  operation: z.string().optional(),
+  error: z.object({ code: z.string(), message: z.string(), at: time }).optional(),
+  attempts: z.number(),
+  retryAt: time.optional(),
+  maintenance: z.boolean(),
+});
+
+export const MachineDetailShape = MachineShape.extend({
+  mgmtAddress: z.string().optional(),
+  macAddress: z.string().optional(),
+  systemUUID: z.string().optional(),
+  labels: z.record(z.string(), z.string()),
+  taints: z.array(z.object({ key: z.string(), value: z.string().optional(), effect: z.string() })),
+  history: z.array(HistoryShape),
+  operations: z.array(OperationShape),
+});
+
+export const PoolShape = z.object({
+  name: z.string(),
+  managedBy: z.string(),
+  limits: z.object({
+    minNodes: z.number(),
+    maxNodes: z.number(),
+    cpuCores: z.number(),
+    memoryMiB: z.number(),
+  }),
+  machines: z.number(),
+  states: z.record(z.string(), z.number()).describe('how many machines are in each state'),
+  ready: z.number(),
+  pending: z.number().describe('on their way'),
+  leaving: z.number(),
+  resources: Amounts.describe('of the machines that serve'),
+  requested: Amounts,
+  watts: z.object({ now: z.number(), max: z.number() }),
+});
+
+export const DecisionSummaryShape = z.object({
+  id: z.string(),
+  at: time,
+  summary: z.string(),
+  powerOn: z.array(z.string()),
+  drain: z.array(z.string()),
+  unmet: z.number(),
+});
+
+export const DecisionShape = DecisionSummaryShape.extend({
+  digest: z.string(),
+  demand: z.array(
+    z.object({
+      pods: z.number(),
+      requests: Amounts,
+      example: z.string(),
+      room: z.number(),
+      served: z.number(),
+      unmodelled: z.array(z.string()),
+    }),
+  ),
+  wants: z.array(z.string()),
+  candidates: z.array(
+    z.object({
+      machine: z.string(),
+      verdict: z.string(),
+      why: z.string(),
+      watts: z.number().optional(),
+      score: z.record(z.string(), z.number()).optional(),
+      alike: z.object({ count: z.number(), examples: z.array(z.string()) }).optional(),
+    }),
+  ),
+  limits: z.array(z.string()),
+  notes: z.array(z.string()),
+  unmetPods: z.array(z.object({ pod: z.string(), pods: z.number(), why: z.string() })),
+});
+
+export const PodShape = z.object({
+  namespace: z.string(),
+  name: z.string(),
+  requests: Amounts,
+  since: time,
+  scheduler: z.string().optional().describe("the scheduler's own message"),
+  why: z.string().describe('what becomes of it'),
+});
+
+export const EnergyShape = z.object({
+  wattsNow: z.number().describe('of all machines, measured or estimated'),
+  wattsIfAllOn: z.number().describe('if every machine were on and idle or as it is'),
+  kWhSaved: z.number().describe('since the count began'),
+  moneySaved: z.number().optional().describe('at the tariff of the settings'),
+  since: time.optional(),
+  series: z.array(z.object({ at: time, watts: z.number(), allOn: z.number() })),
+});
+
+export type MachineView = z.infer<typeof MachineShape>;
+export type MachineDetail = z.infer<typeof MachineDetailShape>;
+export type PoolView = z.infer<typeof PoolShape>;
+export type DecisionSummary = z.infer<typeof DecisionSummaryShape>;
+export type DecisionView = z.infer<typeof DecisionShape>;
+export type OperationView = z.infer<typeof OperationShape>;
+export type HistoryView = z.infer<typeof HistoryShape>;
+export type PodView = z.infer<typeof PodShape>;
+export type EnergyView = z.infer<typeof EnergyShape>;

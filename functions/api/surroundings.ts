@@ -1,0 +1,39 @@
+import type { ClusterView } from '../../shared/core/cluster.ts';
+import type { Clock, Cluster } from '../../shared/ports.ts';
+import { type Use, useOf } from './project.ts';
+
+/** The cluster as it was a moment ago. People look at machines also when the cluster does not answer. */
+export interface Surroundings {
+  readonly version: number;
+  last(): ClusterView | undefined;
+  use(): Use;
+  refresh(): Promise<void>;
+}
+
+const oldAfterMs = 2_000;
+
+export function watchSurroundings(cluster: Pick<Cluster, 'view'>, clock: Clock): Surroundings {
+  let seen: { readonly view: ClusterView | undefined; readonly use: Use; readonly at: number } | undefined;
+  let version = 0;
+  let underWay: Promise<void> | undefined;
+  const look = async (): Promise<void> => {
+    // The rest of the answer is still worth having; a banner of its own says that the cluster is away.
+    const view = await cluster.view().catch(() => undefined);
+    seen = { view, use: useOf(view), at: clock.monotonic() };
+    version += 1;
+  };
+  return {
+    get version() {
+      return version;
+    },
+    last: () => seen?.view,
+    use: () => seen?.use ?? new Map(),
+    async refresh() {
+      if (seen && clock.monotonic() - seen.at < oldAfterMs) return;
+      underWay ??= look().finally(() => {
+        underWay = undefined;
+      });
+      await underWay;
+    },
+  };
+}
