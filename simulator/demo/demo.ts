@@ -53,6 +53,8 @@ export async function runDemo(settings: ProcessSettings): Promise<void> {
   await loadInventory(
     deps.inventory.store,
     labConfig(inventory, {
+      // Boots take seconds here: there is nothing to weigh.
+      autoscaler: { scaleDown: { weighBoot: false } },
       pools: [
         {
           name: 'closet',
