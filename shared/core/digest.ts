@@ -99,11 +99,20 @@ export function digestOf({ machines, pools, settings, cluster, ...rest }: Snapsh
   part('pressure', rest.pressure);
   const shared = new Map<object, number>();
   for (const pod of pods) {
-    hashPod(hasher, pod, shared);
-    count();
+    let known = digests.get(pod);
+    if (!known) {
+      hashPod(hasher, pod, shared);
+      known = { high: hasher.high, low: hasher.low };
+      digests.set(pod, known);
+    }
+    high = (high + known.high) >>> 0;
+    low = (low + known.low) >>> 0;
   }
   return hex(high) + hex(low);
 }
+
+/** A pod that has not changed since the last decision is the same object, and has the same digest. */
+const digests = new WeakMap<Pod, { readonly high: number; readonly low: number }>();
 
 const hex = (half: number): string => half.toString(16).padStart(8, '0');
 

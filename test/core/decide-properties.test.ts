@@ -10,7 +10,8 @@ import { minute, node, now } from './support/builders.ts';
 import { canPlace, holdsAll, mayRunOn, podsThere, spotOfMachine, spotOfNode } from './support/checker.ts';
 import { deepFreeze } from './support/deep-freeze.ts';
 
-const runs = { numRuns: 400 };
+/** Others with BAMEL_SEED: a run of its own looks for what this seed does not find. */
+const runs = { numRuns: 400, seed: Number(process.env.BAMEL_SEED ?? 20_261_116) };
 const holds = (check: (snapshot: Snapshot, decision: Considered) => void, given = anySnapshot): void => {
   fc.assert(
     fc.property(given, (snapshot) => check(snapshot, decide(snapshot, now))),
@@ -248,7 +249,11 @@ function carriedOut(snapshot: Snapshot, decision: Considered): Snapshot {
 test('once what was ordered is there, nothing more is ordered for the same pods', () => {
   holds((snapshot, decision) => {
     const settled = decide(carriedOut(snapshot, decision), now);
-    expect([...named(settled, 'power-on'), ...named(settled, 'cancel-drain')]).toEqual([]);
+    // What was on its way already may still be exchanged for something more frugal.
+    const ordered = settled.intents.filter(
+      ({ kind, why }) => kind === 'cancel-drain' || (kind === 'power-on' && !why.startsWith('replaces ')),
+    );
+    expect(ordered).toEqual([]);
   });
 });
 
