@@ -1,5 +1,5 @@
 import type { HistoryEntry, MachineRecord, StoredOperation } from '../../shared/adapters/inventory.ts';
-import { capacityOf, lifecycle, type MachineState } from '../../shared/core/lifecycle.ts';
+import { capacityOf, isSetAside, lifecycle, type MachineState } from '../../shared/core/lifecycle.ts';
 import { providerIdOf } from '../../shared/core/match.ts';
 import type { Assigned, Leaving, Target } from './target.ts';
 
@@ -79,7 +79,7 @@ function instanceOf(
     case 'none':
       break;
   }
-  if (status.state === 'maintenance') return undefined;
+  if (isSetAside(record)) return undefined;
   if (assigned && isToBegin(assigned, record, operation)) return { state: 'creating' };
   if (assigned && hasFailed(assigned, operation)) {
     const { code = 'failed', message = 'it was powered on and never joined' } = status.lastError ?? {};

@@ -1,4 +1,5 @@
 import { status } from '@grpc/grpc-js';
+import { capacityOf } from '../../shared/core/lifecycle.ts';
 import { newId } from '../../shared/runtime/ids.ts';
 import { begin, type Held, type Provider, withGroup } from './change.ts';
 import { chooseMachines } from './choose.ts';
@@ -180,7 +181,7 @@ async function drain(provider: Provider, held: Held, only?: ReadonlySet<string>)
     if (held.signal.aborted) return refused;
     if (only && !only.has(one.machine)) continue;
     const record = group.members.find(({ spec }) => spec.name === one.machine);
-    if (record?.status.state !== 'ready' || !isLeaving(record, one, group.operation)) continue;
+    if (!record || capacityOf(record) !== 'serving' || !isLeaving(record, one, group.operation)) continue;
     const begun = await begin(provider, held, 'off', one);
     provider.failpoint('shrink-after-operation');
     if (begun === 'begun') continue;
@@ -255,7 +256,7 @@ function hasOpenEnds({ target, members, operation }: Group): boolean {
     target.assigned.some((one) => isToBegin(one, recordOf(one.machine), operation)) ||
     target.leaving.some((one) => {
       const record = recordOf(one.machine);
-      return record?.status.state === 'ready' && isLeaving(record, one, operation);
+      return record !== undefined && capacityOf(record) === 'serving' && isLeaving(record, one, operation);
     })
   );
 }

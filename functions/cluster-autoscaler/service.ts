@@ -1,5 +1,5 @@
 import { status } from '@grpc/grpc-js';
-import { capacityOf } from '../../shared/core/lifecycle.ts';
+import { capacityOf, isSetAside } from '../../shared/core/lifecycle.ts';
 import { groupOf, type Provider } from './change.ts';
 import { errorClasses, type Instance, instanceStates, sizeOf } from './instances.ts';
 import type { Group } from './mirror.ts';
@@ -58,8 +58,7 @@ export function createService(provider: Provider, options: ServiceOptions): Serv
     NodeGroupForNode({ node }) {
       const record = node ? mirror.find(node) : undefined;
       // What a person has in hand is no longer anybody's to scale.
-      const group =
-        record && record.status.state !== 'maintenance' ? mirror.group(record.spec.pool) : undefined;
+      const group = record && !isSetAside(record) ? mirror.group(record.spec.pool) : undefined;
       return { nodeGroup: group ? nodeGroup(group) : noGroup };
     },
     NodeGroupTargetSize: ({ id }) => ({ targetSize: sizeOf(groupOf(mirror, id).instances) }),

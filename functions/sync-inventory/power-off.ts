@@ -1,6 +1,7 @@
 import { happen } from '../../shared/adapters/changes.ts';
 import type { MachineRecord } from '../../shared/adapters/inventory.ts';
 import { type Resource, refOf } from '../../shared/adapters/resources.ts';
+import { capacityOf } from '../../shared/core/lifecycle.ts';
 import { protection } from '../../shared/core/protect.ts';
 import { newId } from '../../shared/runtime/ids.ts';
 import { events, machineEvent } from '../events.ts';
@@ -27,7 +28,7 @@ export async function powerOff(
   if (node.spec.maintenance === true) return { kind: 'left', why: 'it is in maintenance' };
   if (status.operation) return { kind: 'waits', why: `${status.state}, operation ${status.operation}` };
   if (status.powerState === 'unknown') return { kind: 'left', why: 'its power is not known' };
-  if (status.state !== 'ready') return { kind: 'waits', why: whyNotYet(record) };
+  if (capacityOf(record) !== 'serving') return { kind: 'waits', why: whyNotYet(record) };
   const { nodes } = await world.deps.cluster.view();
   const found = nodes.find(({ name }) => name === status.kubernetesNode);
   if (!found) return { kind: 'waits', why: 'its node is not in the cluster' };

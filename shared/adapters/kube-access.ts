@@ -1,11 +1,6 @@
 import type { ApiConstructor, ApiType, Configuration, KubeConfig } from '@kubernetes/client-node';
 import { PowerError } from '../ports.ts';
-
-export interface KubeAccessOptions {
-  /** The text of a kubeconfig, or the file it stands in; neither: the pod's own account, then ~/.kube/config. */
-  readonly kubeconfig?: string | undefined;
-  readonly kubeconfigFile?: string | undefined;
-}
+import { type KubeConfigSource, loadKubeConfig } from './kube-config.ts';
 
 /** The client and where it leads, for what drivers ask of Kubernetes. */
 export interface KubeAccess {
@@ -17,20 +12,16 @@ export interface KubeAccess {
 const longestMs = 10_000;
 
 /** Loaded when first used: few machines are powered through Kubernetes, and the client is slow to load. */
-export function lazyKubeAccess(options: KubeAccessOptions): () => Promise<KubeAccess> {
+export function lazyKubeAccess(source: KubeConfigSource): () => Promise<KubeAccess> {
   let access: Promise<KubeAccess> | undefined;
   return () => {
-    access ??= load(options);
+    access ??= load(source);
     return access;
   };
 }
 
-async function load({ kubeconfig, kubeconfigFile }: KubeAccessOptions): Promise<KubeAccess> {
-  const client = await import('@kubernetes/client-node');
-  const kubeConfig = new client.KubeConfig();
-  if (kubeconfig) kubeConfig.loadFromString(kubeconfig);
-  else if (kubeconfigFile) kubeConfig.loadFromFile(kubeconfigFile);
-  else kubeConfig.loadFromDefault();
+async function load(source: KubeConfigSource): Promise<KubeAccess> {
+  const [client, kubeConfig] = await Promise.all([import('@kubernetes/client-node'), loadKubeConfig(source)]);
   return accessTo(client, kubeConfig);
 }
 

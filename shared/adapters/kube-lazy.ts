@@ -1,11 +1,8 @@
 import type { Cluster } from '../ports.ts';
 import type { KubeClusterOptions } from './kube-cluster.ts';
+import { type KubeConfigSource, loadKubeConfig } from './kube-config.ts';
 
-export interface LazyClusterOptions extends Omit<KubeClusterOptions, 'kubeConfig'> {
-  /** The text of a kubeconfig, or the file it stands in; neither: the pod's own account, then ~/.kube/config. */
-  readonly kubeconfig?: string | undefined;
-  readonly kubeconfigFile?: string | undefined;
-}
+export interface LazyClusterOptions extends Omit<KubeClusterOptions, 'kubeConfig'>, KubeConfigSource {}
 
 /** The Kubernetes client is most of the start-up time: it is loaded when first used, which some functions never do. */
 export function lazyCluster(options: LazyClusterOptions): Cluster & { close(): void } {
@@ -39,13 +36,9 @@ async function connect({
   kubeconfigFile,
   ...options
 }: LazyClusterOptions): Promise<Cluster & { close(): void }> {
-  const [{ KubeConfig }, { createKubeCluster }] = await Promise.all([
-    import('@kubernetes/client-node'),
+  const [kubeConfig, { createKubeCluster }] = await Promise.all([
+    loadKubeConfig({ kubeconfig, kubeconfigFile }),
     import('./kube-cluster.ts'),
   ]);
-  const kubeConfig = new KubeConfig();
-  if (kubeconfig) kubeConfig.loadFromString(kubeconfig);
-  else if (kubeconfigFile) kubeConfig.loadFromFile(kubeconfigFile);
-  else kubeConfig.loadFromDefault();
   return createKubeCluster({ ...options, kubeConfig });
 }

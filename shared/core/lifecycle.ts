@@ -248,4 +248,8 @@ export const states = Object.keys(table) as MachineState[];
 
 export const capacityOf = (machine: Machine): Capacity => lifecycle[machine.status.state].capacity;
 
+/** In the hands of a person: only they can end that. */
+export const isSetAside = (machine: Machine): boolean =>
+  lifecycle[machine.status.state].on['maintenance-ended'] !== undefined;
+
 export const stepOf = (machine: Machine): Step | undefined => lifecycle[machine.status.state].step;

@@ -4,7 +4,7 @@ import { wattsAt } from './choose/policies.ts';
 import { type Box, head } from './choose/shelves.ts';
 import type { Pod } from './cluster.ts';
 import type { Candidate, Intent } from './decision.ts';
-import { capacityOf } from './lifecycle.ts';
+import { capacityOf, stepOf } from './lifecycle.ts';
 import type { Machine } from './machine.ts';
 import { createMover } from './move.ts';
 import type { ScaleUp } from './scale-up.ts';
@@ -78,7 +78,7 @@ export function createReplacer(situation: Situation, world: World, up: ScaleUp):
       if (!fits) return undefined;
       const name = other.spec.name;
       if (due) return { why: `${name} could replace it, but: ${due}` };
-      if ((members.get(pool.name) ?? []).some(({ status }) => status.state === 'draining'))
+      if ((members.get(pool.name) ?? []).some((member) => stepOf(member) === 'drain-node'))
         return { why: `${name} could replace it once others have left` };
       retake(up.chooser, { machine: other, box: box.box, pods: 0, score: {} });
       busyPools.add(pool.name);

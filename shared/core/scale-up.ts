@@ -9,7 +9,7 @@ import { chooseWanted } from './choose/wanted.ts';
 import type { Candidate, DemandGroup, Intent, Unmet } from './decision.ts';
 import { type Group, groupWaiting, inTurn, windowOf, windowsOf } from './demand.ts';
 import { refusals, whyUnmet } from './explain-unmet.ts';
-import { capacityOf } from './lifecycle.ts';
+import { capacityOf, stepOf } from './lifecycle.ts';
 import { createRoom } from './limits/room.ts';
 import { reopen } from './reopen.ts';
 import type { PoolSpec } from './settings.ts';
@@ -161,8 +161,9 @@ function planWithDrains(task: Task, situation: Situation): { plan: Plan; cancell
     rollback(world, start);
   };
   const draining = situation.machines.filter(
-    ({ spec, status }) =>
-      status.state === 'draining' && situation.poolOf.get(spec.pool)?.managedBy !== 'clusterAutoscaler',
+    (machine) =>
+      stepOf(machine) === 'drain-node' &&
+      situation.poolOf.get(machine.spec.pool)?.managedBy !== 'clusterAutoscaler',
   );
   if (draining.length === 0) return { plan: without, cancelled: [] };
   undo(without);

@@ -77,38 +77,42 @@ test('what the build compiled is used, wherever the folder is moved to', async (
   }
 });
 
-const asRoot = process.getuid?.() === 0 ? test : test.skip;
-asRoot('it runs as nobody, from a folder that it may not write to', async () => {
-  const alone = await mkdtemp(join(tmpdir(), 'bamel-nobody-'));
-  try {
-    await cp(join(dist, 'functions/power-action'), alone, { recursive: true });
-    await run('chmod', ['-R', 'a+rX,go-w', alone]);
-    const child = spawn(process.execPath, ['index.mjs'], {
-      cwd: alone,
-      uid: 65532,
-      gid: 65532,
-      env: { PORT: '0', LOG_FORMAT: 'json', BAMEL_STORE: 'embedded:' },
-      stdio: ['ignore', 'pipe', 'pipe'],
-      timeout: 25_000,
-    });
-    const ended = once(child, 'exit');
-    let said = '';
-    for (const stream of [child.stdout, child.stderr])
-      stream.on('data', (chunk) => {
-        said += chunk;
+const isRoot = process.getuid?.() === 0;
+const whyNot = isRoot ? '' : ' (skipped: only root may become another user)';
+(isRoot ? test : test.skip)(
+  `it runs as nobody, from a folder that it may not write to${whyNot}`,
+  async () => {
+    const alone = await mkdtemp(join(tmpdir(), 'bamel-nobody-'));
+    try {
+      await cp(join(dist, 'functions/power-action'), alone, { recursive: true });
+      await run('chmod', ['-R', 'a+rX,go-w', alone]);
+      const child = spawn(process.execPath, ['index.mjs'], {
+        cwd: alone,
+        uid: 65532,
+        gid: 65532,
+        env: { PORT: '0', LOG_FORMAT: 'json', BAMEL_STORE: 'embedded:' },
+        stdio: ['ignore', 'pipe', 'pipe'],
+        timeout: 25_000,
       });
-    const url = await eventually(() => {
-      const found = /"url":"([^"]+)"/.exec(said)?.[1];
-      if (found === undefined) throw new Error(`it does not listen: ${said}`);
-      return found;
-    });
-    expect(await byHand(url)).toEqual({ status: 200, body: { machines: {} } });
-    child.kill('SIGTERM');
-    expect(await ended).toEqual([0, null]);
-  } finally {
-    await rm(alone, { recursive: true, force: true });
-  }
-});
+      const ended = once(child, 'exit');
+      let said = '';
+      for (const stream of [child.stdout, child.stderr])
+        stream.on('data', (chunk) => {
+          said += chunk;
+        });
+      const url = await eventually(() => {
+        const found = /"url":"([^"]+)"/.exec(said)?.[1];
+        if (found === undefined) throw new Error(`it does not listen: ${said}`);
+        return found;
+      });
+      expect(await byHand(url)).toEqual({ status: 200, body: { machines: {} } });
+      child.kill('SIGTERM');
+      expect(await ended).toEqual([0, null]);
+    } finally {
+      await rm(alone, { recursive: true, force: true });
+    }
+  },
+);
 
 test('the Kubernetes client and etcd are loaded only when used', () => {
   const [, start, later] = /^functions\/power-action +([\d.]+) MB at start, ([\d.]+) MB/m.exec(printed) ?? [];

@@ -1,10 +1,14 @@
-import { capacityOf } from '../lifecycle.ts';
+import { capacityOf, stepOf } from '../lifecycle.ts';
 import type { Machine } from '../machine.ts';
 
+const isToldOn = (machine: Machine): boolean =>
+  capacityOf(machine) === 'coming' && stepOf(machine) === 'power-action';
+
 /** When the machine was last told to power on, as far as it is known. */
-export function poweredOnAt({ status }: Machine): number {
+export function poweredOnAt(machine: Machine): number {
+  const { status } = machine;
   const told = status.lastPowerAction === 'on' ? status.powerActionTime : undefined;
-  const asked = status.state === 'powering-on' ? status.stateSince : undefined;
+  const asked = isToldOn(machine) ? status.stateSince : undefined;
   return Math.max(told ?? 0, asked ?? 0, status.bootTime ?? 0);
 }
 
