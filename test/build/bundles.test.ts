@@ -85,8 +85,11 @@ const whyNot = isRoot ? '' : ' (skipped: only root may become another user)';
     const alone = await mkdtemp(join(tmpdir(), 'bamel-nobody-'));
     try {
       await cp(join(dist, 'functions/power-action'), alone, { recursive: true });
+      // Where the project is may be closed to others, and Node.js with it.
+      const node = join(alone, 'node');
+      await cp(process.execPath, node);
       await run('chmod', ['-R', 'a+rX,go-w', alone]);
-      const child = spawn(process.execPath, ['index.mjs'], {
+      const child = spawn(node, ['index.mjs'], {
         cwd: alone,
         uid: 65532,
         gid: 65532,
