@@ -66,6 +66,7 @@ export async function benchDecide(): Promise<Table> {
     ],
     rows: rows.map(measure),
     notes: [
+      'Unmet in (a): pods with a hard zone spread; of the three zones one is full and has no machine that is off.',
       'Median of 5 after a first one; cpu is the time of the deciding thread, which a busy machine disturbs less. Heap: in use after the decision, its snapshot included.',
       'Others: what their own benchmarks print on two cores of the same kind, with a fake API as here: Karpenter 1.15 for 10,000 diverse pods, Cluster Autoscaler RunOnce for the like of (b) and (c). Not the same pods or machines.',
     ],

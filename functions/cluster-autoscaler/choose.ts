@@ -59,7 +59,7 @@ export function chooseMachines(
   const minimums = new Map([
     [pool.name, { nodes: there + wanted, why: 'the Cluster Autoscaler asked for it' }],
   ]);
-  const { chosen } = chooseWanted(chooser, situation, [], [], minimums, []);
+  const { chosen } = chooseWanted(chooser, situation, { chosen: [], cancelled: [] }, minimums, [], false);
   const picks = chosen.map(({ chosen: { machine, box } }) => ({
     machine: machine.spec.name,
     ...(box.shelf.make && { make: describeMade(machine) }),

@@ -40,7 +40,7 @@ export function decide(snapshot: Snapshot, now: number): Considered {
     candidates: bounded(candidates),
     limits: [...new Set([...up.limits, ...down.limits])],
     unmet: up.unmet,
-    notes: notesOf(snapshot),
+    notes: [...notesOf(snapshot), ...relief.notes],
     intents,
   };
   return {
@@ -52,9 +52,12 @@ export function decide(snapshot: Snapshot, now: number): Considered {
   };
 }
 
-function notesOf({ pools, cluster }: Snapshot): string[] {
+function notesOf({ pools, cluster, triggers }: Snapshot): string[] {
   const others = pools.filter(({ managedBy }) => managedBy !== 'bamel').map(({ name }) => leftToOthers(name));
-  return [...others.sort(), ...(cluster.unread ?? [])];
+  const odd = (triggers ?? []).flatMap(({ pool, trigger, note }) =>
+    note === undefined ? [] : [`trigger ${trigger} of pool ${pool}: ${note}`],
+  );
+  return [...others.sort(), ...(cluster.unread ?? []), ...odd];
 }
 
 /** A summary is for reading at a glance: beyond so many, machines are counted. */

@@ -36,6 +36,8 @@ export interface Unmet {
   readonly pod: string;
   readonly pods: number;
   readonly why: string;
+  /** Which have, or could make, a machine that could run them were it on and empty; absent: not judged one by one. */
+  readonly pools?: readonly string[] | undefined;
 }
 
 /** What an evaluation saw, chose and rejected, and why. */

@@ -96,6 +96,7 @@ export function digestOf({ machines, pools, settings, cluster, ...rest }: Snapsh
   part('pool', pools);
   for (const [name, items] of Object.entries(others)) part(name, items);
   part('trigger', rest.triggers);
+  part('alert', rest.alerts);
   part('pressure', rest.pressure);
   const shared = new Map<object, number>();
   for (const pod of pods) {

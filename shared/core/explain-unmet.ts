@@ -7,7 +7,7 @@ import { capacityOf, lifecycle } from './lifecycle.ts';
 import type { Machine } from './machine.ts';
 import type { Situation } from './situation.ts';
 import { podName } from './snapshot.ts';
-import { plural, seconds } from './text.ts';
+import { byText, plural, seconds } from './text.ts';
 import { addMachine, mark, misfit, type PodKind, rollback, type World } from './world/world.ts';
 
 /** So many kinds of pods are told about one by one. */
@@ -63,7 +63,7 @@ export function misfitOn(world: World, kind: PodKind, machine: Machine): string 
 export function whyUnmet(
   situation: Situation,
   world: World,
-  { shelves }: Chooser,
+  { shelves }: Pick<Chooser, 'shelves'>,
   groups: readonly Group[],
   left: Int32Array,
   rejected: ReadonlyMap<string, string>,
@@ -72,11 +72,17 @@ export function whyUnmet(
     const pods = left[index] ?? 0;
     return pods > 0 ? [{ group, pods }] : [];
   });
-  const told = unserved.slice(0, mostTold).map(({ group, pods }) => ({
-    pod: podName(group.first),
-    pods,
-    why: reasons(situation, world, shelves.length > 0, group, rejected),
-  }));
+  const made = shelves.flatMap(({ make, example }) => (make ? [example] : []));
+  const told = unserved.slice(0, mostTold).map(({ group, pods }) => {
+    const misfits = misfitsOf([...situation.machines, ...made], world, group);
+    const pools = [...misfits].flatMap(([{ spec }, why]) => (why === undefined ? [spec.pool] : []));
+    return {
+      pod: podName(group.first),
+      pods,
+      why: reasons(situation, misfits, shelves.length > 0, group, rejected),
+      pools: [...new Set(pools)].sort(byText),
+    };
+  });
   const others = unserved.slice(mostTold);
   const [next] = others;
   if (!next) return told;
@@ -90,9 +96,22 @@ export function whyUnmet(
   ];
 }
 
+/** Why the pods could not run on each machine were it on and empty. Machines that are alike are judged once. */
+function misfitsOf(
+  machines: readonly Machine[],
+  world: World,
+  { kind }: Group,
+): ReadonlyMap<Machine, string | undefined> {
+  const judged = new Map<string, string | undefined>();
+  const impossible = kind.impossible;
+  return new Map(
+    machines.map((machine) => [machine, impossible ?? misfitLike(world, kind, machine, judged)]),
+  );
+}
+
 function reasons(
   situation: Situation,
-  world: World,
+  misfits: ReadonlyMap<Machine, string | undefined>,
   offers: boolean,
   { kind, age }: Group,
   rejected: ReadonlyMap<string, string>,
@@ -105,9 +124,8 @@ function reasons(
     return `it has not waited long enough yet (${shortest > 0 ? seconds(shortest) : 'its own scale-up delay'})`;
   }
   const counts = new Map<string, number>();
-  const judged = new Map<string, string | undefined>();
   for (const machine of machines) {
-    const why = misfitLike(world, kind, machine, judged) ?? rejected.get(machine.spec.name) ?? busy(machine);
+    const why = misfits.get(machine) ?? rejected.get(machine.spec.name) ?? busy(machine);
     counts.set(why, (counts.get(why) ?? 0) + 1);
   }
   const listed = [...counts].sort((a, b) => b[1] - a[1]).map(([why, count]) => `${count}: ${why}`);

@@ -1,3 +1,4 @@
+import type { KnownLog } from './hardware-log.ts';
 import { initialState, type MachineState } from './lifecycle.ts';
 import type { Resources } from './resources.ts';
 
@@ -92,7 +93,11 @@ export interface MachineStatus {
   /** Its BMC refused the credentials: left alone until then, or until its spec is another revision. */
   readonly refused?: { readonly until: number; readonly spec: number; readonly message: string } | undefined;
   readonly learnedBootMs?: number | undefined;
+  /** When a person last dealt with it: what its hardware log said before is no reason any more. */
+  readonly acknowledgedAt?: number | undefined;
   readonly drain?: Drain | undefined;
+  /** A person took it in hand by a word, not in its description: it is in maintenance until they give it back. */
+  readonly setAside?: { readonly by: string; readonly at: number } | undefined;
 }
 
 /** How far the emptying of a node has come. */
@@ -125,6 +130,8 @@ export interface MachineMetrics {
   readonly health?: Health | undefined;
   readonly problems?: readonly string[] | undefined;
   readonly at?: number | undefined;
+  /** Of the log that its BMC keeps; absent until it was read. */
+  readonly log?: KnownLog | undefined;
 }
 
 export type Health = 'ok' | 'warning' | 'critical' | 'unknown';

@@ -99,11 +99,11 @@ function largestFirst(world: World, pods: readonly Pod[]): [PodKind, Pod[]][] {
     if (list) list.push(pod);
     else byKind.set(kind, [pod]);
   }
-  const amount = ({ requests }: PodKind, name: string): number => requests[name] ?? 0;
+  if (byKind.size === 1) return [...byKind];
   return [...byKind].sort(
-    ([a, [podA]], [b, [podB]]) =>
-      amount(b, 'cpu') - amount(a, 'cpu') ||
-      amount(b, 'memory') - amount(a, 'memory') ||
+    ([{ requests: a }, [podA]], [{ requests: b }, [podB]]) =>
+      (b.cpu ?? 0) - (a.cpu ?? 0) ||
+      (b.memory ?? 0) - (a.memory ?? 0) ||
       (podA && podB ? byText(podName(podA), podName(podB)) : 0),
   );
 }

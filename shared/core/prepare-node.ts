@@ -9,12 +9,19 @@ export const outOfService: Taint = {
   effect: 'NoExecute',
 };
 
-/** They tell of the boot before this one. The Cluster Autoscaler never takes its own away. */
-const leftOver = [
-  outOfService.key,
-  'ToBeDeletedByClusterAutoscaler',
+/** How the Cluster Autoscaler marks a node that it deletes, or is about to. It never takes them away again. */
+const deletedMark = 'ToBeDeletedByClusterAutoscaler';
+export const clusterAutoscalerMarks: readonly string[] = [
+  deletedMark,
   'DeletionCandidateOfClusterAutoscaler',
-] as const;
+];
+
+/** It cordons with the same stroke, so that such a cordon is nobody's wish to keep the node out of service. */
+export const isDeletedByClusterAutoscaler = ({ taints }: Pick<Node, 'taints'>): boolean =>
+  taints.some(({ key }) => key === deletedMark);
+
+/** They tell of the boot before this one. */
+const leftOver = [outOfService.key, ...clusterAutoscalerMarks];
 
 export interface Preparation {
   readonly labels: Readonly<Record<string, string>>;

@@ -1,3 +1,4 @@
+import { alertGates } from './alert-wants.ts';
 import { blocked, keepsNobody } from './blockers.ts';
 import { breakEvenMs } from './boot-energy.ts';
 import { leftToOthers } from './candidates.ts';
@@ -83,7 +84,11 @@ export function scaleDown(
   const round: Round = {
     situation,
     world,
-    departures: createDepartures(situation, minimums, triggerGates(situation)),
+    departures: createDepartures(
+      situation,
+      minimums,
+      new Map([...alertGates(situation), ...triggerGates(situation)]),
+    ),
     budgets: createBudgets(situation.cluster.budgets),
     mover: createMover(world, targetsOf(world, servers)),
     relief,

@@ -1,3 +1,4 @@
+import { alertWants } from './alert-wants.ts';
 import { eligibleMachines } from './candidates.ts';
 import { type Chooser, type Chosen, putBack } from './choose/greedy.ts';
 import { describeMade, madeShelves } from './choose/made.ts';
@@ -5,7 +6,7 @@ import { createNeighbourhood, usualWatts } from './choose/neighbourhood.ts';
 import { type Plan, plan } from './choose/plan.ts';
 import { stock } from './choose/shelves.ts';
 import type { Task } from './choose/study.ts';
-import { chooseWanted } from './choose/wanted.ts';
+import { chooseWanted, type Wanted, type WantedMachine } from './choose/wanted.ts';
 import type { Candidate, DemandGroup, Intent, Unmet } from './decision.ts';
 import { type Group, groupWaiting, inTurn, windowOf, windowsOf } from './demand.ts';
 import { refusals, whyUnmet } from './explain-unmet.ts';
@@ -70,7 +71,6 @@ export function scaleUp(
   const windows = windowsOf(situation);
   const byName = (a: Place, b: Place): number => byText(a.name, b.name);
   const open = world.places.filter(({ index }) => world.closed[index] === 0).sort(byName);
-  const isComing = ({ machine }: Place): boolean => machine !== undefined && capacityOf(machine) === 'coming';
   const task: Task = {
     chooser,
     groups,
@@ -78,22 +78,8 @@ export function scaleUp(
     running: open.filter((place) => !isComing(place)),
     coming: open.filter(isComing),
   };
-  const { plan: chosenPlan, cancelled } = planWithDrains(task, situation);
+  const { plan: chosenPlan, cancelled, wanted } = chooseAll(task, situation, minimums, relief);
   const { packing, needy } = chosenPlan;
-
-  const refused = packing.placements.flatMap(({ group, place, pods }) =>
-    place.node && !isComing(place)
-      ? [{ createdAt: groups[group]?.first.createdAt ?? situation.now, pods, on: place.machine }]
-      : [],
-  );
-  const membersOf = ({ name }: PoolSpec) =>
-    (situation.members.get(name) ?? []).filter((machine) => capacityOf(machine) === 'serving');
-  const others: Want[] = [
-    ...triggerWants(situation),
-    ...relief.wants,
-    ...refusedWants(situation, refused, (pool) => useOf(situation, membersOf(pool))),
-  ];
-  const wanted = chooseWanted(chooser, situation, chosenPlan.chosen, cancelled, minimums, others);
   const chosen = [...chosenPlan.chosen, ...wanted.chosen.map(({ chosen: one }) => one)];
 
   const waiting = groups.reduce((sum, { pods }) => sum + pods.length, 0);
@@ -145,6 +131,70 @@ export function scaleUp(
     chooser,
   };
 }
+
+interface All {
+  readonly plan: Plan;
+  readonly cancelled: Situation['machines'];
+  readonly wanted: Wanted;
+}
+
+/**
+ * For the pods first, then for whatever else wants machines; or the other way round, where that takes fewer: a machine
+ * that a minimum wants in any case can hold pods too.
+ */
+function chooseAll(
+  task: Task,
+  situation: Situation,
+  minimums: ReadonlyMap<string, Minimum>,
+  relief: Relief,
+): All {
+  const { chooser } = task;
+  const start = mark(chooser.world);
+  const known = [...triggerWants(situation), ...alertWants(situation), ...relief.wants];
+  const choose = (ahead: readonly WantedMachine[]): All => {
+    const earlier = ahead.map((one) => one.chosen);
+    const coming = [...task.coming, ...ahead.map(({ place }) => place)];
+    const planned = planWithDrains({ ...task, coming }, situation);
+    const { plan: made, cancelled } = planned;
+    const underway = { chosen: [...earlier, ...made.chosen], cancelled };
+    const refused = refusedSoFar(task, situation, made);
+    const after = chooseWanted(chooser, situation, underway, minimums, [...known, ...refused], true);
+    return { ...planned, wanted: { ...after, chosen: [...ahead, ...after.chosen] } };
+  };
+  const chosenOf = ({ plan: made, wanted }: All): readonly Chosen[] => [
+    ...wanted.chosen.map((one) => one.chosen),
+    ...made.chosen,
+  ];
+  const undo = (all: All): void => {
+    for (const one of chosenOf(all).toReversed()) putBack(chooser, one);
+    rollback(chooser.world, start);
+  };
+  const podsFirst = choose([]);
+  if (podsFirst.plan.chosen.length === 0 || podsFirst.wanted.chosen.length === 0) return podsFirst;
+  undo(podsFirst);
+  const ahead = chooseWanted(chooser, situation, { chosen: [], cancelled: [] }, minimums, known, false);
+  const wantsFirst = choose(ahead.chosen);
+  const saves =
+    wantsFirst.plan.packing.rest <= podsFirst.plan.packing.rest + 1e-9 &&
+    chosenOf(wantsFirst).length < chosenOf(podsFirst).length;
+  if (saves) return wantsFirst;
+  undo(wantsFirst);
+  return choose([]);
+}
+
+/** Wants of pods that the scheduler keeps refusing although they are counted on to go to nodes that run. */
+function refusedSoFar({ groups }: Task, situation: Situation, { packing }: Plan): Want[] {
+  const refused = packing.placements.flatMap(({ group, place, pods }) =>
+    place.node && !isComing(place)
+      ? [{ createdAt: groups[group]?.first.createdAt ?? situation.now, pods, on: place.machine }]
+      : [],
+  );
+  const membersOf = ({ name }: PoolSpec) =>
+    (situation.members.get(name) ?? []).filter((machine) => capacityOf(machine) === 'serving');
+  return refusedWants(situation, refused, (pool) => useOf(situation, membersOf(pool)));
+}
+
+const isComing = ({ machine }: Place): boolean => machine !== undefined && capacityOf(machine) === 'coming';
 
 /**
  * A drain is called off where that saves powering something on. It is tried only when something would be powered on

@@ -12,12 +12,34 @@ export interface TriggerReading {
   readonly value?: number | undefined;
   /** Since when it has been on this side of the trigger's threshold. */
   readonly since: number;
+  /** What is odd about it, for the record. */
+  readonly note?: string | undefined;
+  /** Nobody could tell: nothing leaves the pool because of a number that is not there. */
+  readonly unknown?: boolean | undefined;
+}
+
+/** An alert that steers a pool. */
+export interface AlertReading {
+  readonly pool: string;
+  readonly alert: string;
+  readonly since: number;
+  /** Absent while it fires. */
+  readonly endedAt?: number | undefined;
 }
 
 export type PressureCategory = 'cpu' | 'memory' | 'network' | 'storage' | 'ephemeral-storage';
 
+/** A pod that has a part in what its node feels. */
+export interface PressingPod {
+  readonly uid: string;
+  /** Of all that presses. */
+  readonly share: number;
+  /** A limit of its own holds it: it would be no better off elsewhere. */
+  readonly ownLimit?: boolean | undefined;
+}
+
 /** What a node feels, as a sensor on it told. */
-interface PressureReading {
+export interface PressureReading {
   readonly node: string;
   readonly category: PressureCategory;
   /** 0 to 1. */
@@ -25,7 +47,7 @@ interface PressureReading {
   readonly sign: 'rising' | 'falling';
   readonly ratePerMinute?: number | undefined;
   /** Those that press most. */
-  readonly pods?: readonly string[] | undefined;
+  readonly pods?: readonly PressingPod[] | undefined;
 }
 
 /** All that a decision may know. */
@@ -35,6 +57,7 @@ export interface Snapshot {
   readonly settings: Settings;
   readonly cluster: ClusterView;
   readonly triggers?: readonly TriggerReading[] | undefined;
+  readonly alerts?: readonly AlertReading[] | undefined;
   readonly pressure?: readonly PressureReading[] | undefined;
   /** The node this process runs on: never powered off. */
   readonly ownNode?: string | undefined;

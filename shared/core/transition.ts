@@ -107,9 +107,10 @@ function effect(
     case 'found-on':
       // It may take pods again: an earlier drain proves nothing any more.
       return { retryAt: undefined, bootTime: undefined, drain: undefined };
+    case 'maintenance-ended':
+      return { ...forgiven, acknowledgedAt: now };
     case 'drained':
     case 'maintenance-began':
-    case 'maintenance-ended':
       return {};
   }
 }

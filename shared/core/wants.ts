@@ -1,10 +1,12 @@
 import type { Pressed } from './choose/policies.ts';
+import type { Pod } from './cluster.ts';
 import { capacityOf } from './lifecycle.ts';
 import { poweredOnAt } from './limits/times.ts';
 import type { Machine } from './machine.ts';
+import { pressuresOf } from './pressure.ts';
 import type { PoolSpec, Trigger } from './settings.ts';
 import { nodeOfMachine, podsOf, type Situation } from './situation.ts';
-import type { PressureCategory, TriggerReading } from './snapshot.ts';
+import type { TriggerReading } from './snapshot.ts';
 import { seconds } from './text.ts';
 import { type Minimum, minimumOf } from './windows.ts';
 
@@ -14,6 +16,8 @@ export interface Want {
   readonly pool?: string | undefined;
   readonly why: string;
   readonly pressure?: Pressed | undefined;
+  /** It must be of use to one of them; to nobody in particular when there are none. */
+  readonly pods?: readonly Pod[] | undefined;
 }
 
 const usualBootMs = 300_000;
@@ -74,9 +78,12 @@ export function triggerGates(situation: Situation): Map<string, string> {
   const gates = new Map<string, string>();
   for (const pool of situation.pools)
     for (const trigger of pool.triggers) {
-      const state = standing(trigger, readingOf(situation, pool, trigger), situation.now);
+      const reading = readingOf(situation, pool, trigger);
+      const state = standing(trigger, reading, situation.now);
       if (trigger.scaleDirection === 'up' && state !== 'no')
         gates.set(pool.name, `${trigger.name} is above ${trigger.threshold}`);
+      if (trigger.scaleDirection === 'up' && reading?.unknown)
+        gates.set(pool.name, `whether ${trigger.name} is above ${trigger.threshold} is not known`);
       if (trigger.scaleDirection === 'down' && state !== 'holds')
         gates.set(
           pool.name,
@@ -86,43 +93,13 @@ export function triggerGates(situation: Situation): Map<string, string> {
   return gates;
 }
 
-/** Conditions of a Node that mean pressure. */
-const conditions: Readonly<Record<string, PressureCategory>> = {
-  MemoryPressure: 'memory',
-  DiskPressure: 'ephemeral-storage',
-  PIDPressure: 'cpu',
-};
-
-interface Pressure {
-  readonly node: string;
-  readonly category: PressureCategory;
-  readonly why: string;
-}
-
-function pressuresOf({ pressure, settings, nodes, cluster }: Situation): Pressure[] {
-  const told = (pressure ?? [])
-    .filter(
-      ({ node, level, sign }) => nodes.has(node) && sign === 'rising' && level >= settings.pressure.threshold,
-    )
-    .map(({ node, category, level }) => ({
-      node,
-      category,
-      why: `${category} pressure on ${node} is rising, at ${Math.round(level * 100)} %`,
-    }));
-  const shown = cluster.nodes.flatMap(({ name, pressure: held }) =>
-    (held ?? []).flatMap((condition) => {
-      const category = conditions[condition];
-      return category ? [{ node: name, category, why: `${name} has ${condition}` }] : [];
-    }),
-  );
-  return [...told, ...shown].sort((a, b) => (a.why < b.why ? -1 : 1));
-}
-
 /** What pressure keeps in service: a machine that is hardly used, for pods of the pressed node to go to. */
 export interface Relief {
   readonly wants: readonly Want[];
   /** Machines that stay on for it, and why. */
   readonly kept: ReadonlyMap<string, string>;
+  /** Pressure that no machine would help against, and why. */
+  readonly notes: readonly string[];
 }
 
 /** One hardly used machine per pool under pressure: the one that is there is kept, else one is wanted. */
@@ -130,7 +107,8 @@ export function relieve(situation: Situation, useOf: (machine: Machine) => numbe
   const wants: Want[] = [];
   const kept = new Map<string, string>();
   const seen = new Set<string | undefined>();
-  for (const { node, category, why } of pressuresOf(situation)) {
+  const { pressures, notes } = pressuresOf(situation);
+  for (const { node, category, why, pods } of pressures) {
     const own = situation.machineOfNode.get(node);
     const pool = own?.spec.pool;
     if (seen.has(pool)) continue;
@@ -148,6 +126,7 @@ export function relieve(situation: Situation, useOf: (machine: Machine) => numbe
       wants.push({
         pool,
         why,
+        pods,
         pressure: {
           category,
           size: situation.nodes.get(node)?.allocatable ?? {},
@@ -155,7 +134,7 @@ export function relieve(situation: Situation, useOf: (machine: Machine) => numbe
         },
       });
   }
-  return { wants, kept };
+  return { wants, kept, notes };
 }
 
 /** kube-scheduler tries every waiting pod again within five minutes, whatever happens. */

@@ -140,8 +140,18 @@ describe('machines that cannot be powered on are rejected, and said why', () => 
     });
     const { record } = decide(given, now);
     expect(record.unmet).toEqual([
-      { pod: 'default/huge', pods: 1, why: '0 of 3 machines can run it (3: 64 cpu wanted, 4 cpu free)' },
-      { pod: 'default/ssd', pods: 1, why: '0 of 3 machines can run it (3: needs label disk=ssd)' },
+      {
+        pod: 'default/huge',
+        pods: 1,
+        why: '0 of 3 machines can run it (3: 64 cpu wanted, 4 cpu free)',
+        pools: [],
+      },
+      {
+        pod: 'default/ssd',
+        pods: 1,
+        why: '0 of 3 machines can run it (3: needs label disk=ssd)',
+        pools: [],
+      },
     ]);
     expect(record.summary).toBe('nothing to power on; nothing to power off; no machine for 2 pods');
   });
@@ -157,8 +167,33 @@ describe('machines that cannot be powered on are rejected, and said why', () => 
         pod: 'default/p0',
         pods: 1,
         why: '0 of 3 machines can run it (2: its BMC does not answer; 1: it is in maintenance)',
+        pools: ['workers'],
       },
     ]);
+  });
+
+  test('and which pools could serve them in principle', () => {
+    const dead = { bmcReachable: false };
+    const given = snapshot({
+      pools: [pool(), pool({ name: 'large' })],
+      machines: [
+        machine('m1', { status: dead }),
+        machine('m2', { status: dead, spec: { pool: 'large', resources: { cpu: 64_000, memory: 64 * Gi } } }),
+      ],
+      pods: [
+        pod('small'),
+        pod('big', { requests: { cpu: 32_000 } }),
+        pod('huge', { requests: { cpu: 99_000 } }),
+      ],
+    });
+    const pools = Object.fromEntries(
+      decide(given, now).record.unmet.map(({ pod: name, pools }) => [name, pools]),
+    );
+    expect(pools).toEqual({
+      'default/small': ['large', 'workers'],
+      'default/big': ['large'],
+      'default/huge': [],
+    });
   });
 
   test('an empty inventory is a reason too', () => {

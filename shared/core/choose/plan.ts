@@ -3,7 +3,7 @@ import { type Chosen, chooseFor, putBack, retake, takeHead } from './greedy.ts';
 import { improve } from './improve.ts';
 import { byPriority, type Order, ordersOf } from './orders.ts';
 import { everyone, pack } from './pack.ts';
-import { type Packing, settle } from './settle.ts';
+import type { Packing } from './settle.ts';
 import { head } from './shelves.ts';
 import { measure } from './sizes.ts';
 import type { Study, Task } from './study.ts';
@@ -38,10 +38,11 @@ export function plan(task: Task): Plan {
     ...task,
     orders: ordersOf(groups, sizes, choicesOf(task), small),
     share: sizes.share,
+    small,
   };
   const start = mark(world);
 
-  const before = settle(world, groups, study.orders, running, coming, sizes.share, true);
+  const before = place(study, [], true);
   if (before.rest === 0) return { chosen: [], packing: before, needy: before.left };
   rollback(world, start);
 

@@ -11,6 +11,9 @@ export interface Packing {
   readonly rest: number;
 }
 
+/** One way, several ways, or every way there is. */
+export type Effort = 'quick' | 'several' | 'exact';
+
 /**
  * Where everybody goes, given the machines: nodes that run first, then those to come, in an order that does not
  * depend on when they were chosen. So the next look, while they boot, finds the same room and asks for nothing more.
@@ -23,12 +26,12 @@ export function settle(
   running: readonly Place[],
   coming: readonly Place[],
   share: Float64Array,
-  exact = false,
+  effort: Effort,
 ): Packing {
   const before = mark(world);
   let best: { packing: Packing; order: Order; places: readonly Place[] } | undefined;
   const largestFirst = coming.toSorted((a, b) => size(b) - size(a) || compare(a, b));
-  const ways = orders.length > 1 ? [largestFirst, largestFirst.toReversed()] : [largestFirst];
+  const ways = effort === 'quick' ? [largestFirst] : [largestFirst, largestFirst.toReversed()];
   for (const order of orders)
     for (const way of ways) {
       const places = [...running, ...way];
@@ -38,7 +41,7 @@ export function settle(
       rollback(world, before);
     }
   const [first] = orders;
-  if (exact && first && orders.length > 1) {
+  if (effort === 'exact' && first) {
     const places = [...running, ...largestFirst];
     const placements = search(world, groups, servable(world, groups, first, places), places);
     if (placements) return packingOf(groups, placements, share);

@@ -18,4 +18,6 @@ export interface Task {
 export interface Study extends Task {
   readonly orders: readonly Order[];
   readonly share: Float64Array;
+  /** Few enough pods and places for everything to be tried. */
+  readonly small: boolean;
 }

@@ -19,9 +19,10 @@ export function isBetter(a: Value, b: Value): boolean {
 
 /** Gives the machines their places, and everybody theirs. */
 export function place(study: Study, chosen: readonly Chosen[], exact = false): Packing {
-  const { chooser, groups, orders, running, coming, share } = study;
+  const { chooser, groups, orders, running, coming, share, small } = study;
+  const effort = small ? (exact ? 'exact' : 'several') : 'quick';
   const added = chosen.map(({ machine }) => addMachine(chooser.world, machine));
-  return settle(chooser.world, groups, orders, running, [...coming, ...added], share, exact);
+  return settle(chooser.world, groups, orders, running, [...coming, ...added], share, effort);
 }
 
 /** Who is not served, the important first; then what the machines cost; then how many they are. */

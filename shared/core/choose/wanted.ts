@@ -1,10 +1,11 @@
+import { misfitOn } from '../explain-unmet.ts';
 import { capacityOf } from '../lifecycle.ts';
 import type { Machine } from '../machine.ts';
 import type { PoolSpec } from '../settings.ts';
 import type { Situation } from '../situation.ts';
 import type { Want } from '../wants.ts';
 import type { Minimum } from '../windows.ts';
-import { addMachine, type World } from '../world/world.ts';
+import { addMachine, kindOf, type Place, type World } from '../world/world.ts';
 import type { Fill } from './fill.ts';
 import { type Chooser, type Chosen, preferred, retake } from './greedy.ts';
 import { shortOfHeadroom } from './headroom.ts';
@@ -13,10 +14,22 @@ import { type Option, scoresOf } from './policies.ts';
 import { type Box, head, type Shelf } from './shelves.ts';
 
 export interface Wanted {
-  readonly chosen: readonly { readonly chosen: Chosen; readonly why: string }[];
+  readonly chosen: readonly WantedMachine[];
   readonly wants: readonly string[];
   /** What could not be had. */
   readonly unmet: readonly string[];
+}
+
+export interface WantedMachine {
+  readonly chosen: Chosen;
+  readonly place: Place;
+  readonly why: string;
+}
+
+/** What is on its way for others already: chosen for pods, or left on for them. */
+export interface Underway {
+  readonly chosen: readonly Chosen[];
+  readonly cancelled: readonly Machine[];
 }
 
 const nothing: Fill = {
@@ -28,23 +41,23 @@ const nothing: Fill = {
   liking: 0,
 };
 
-/** Machines that no pod waits for: minimums and schedules, triggers, pressure, headroom. */
+/** Machines that no pod waits for: minimums and schedules, triggers, pressure; headroom where that is asked for. */
 export function chooseWanted(
   chooser: Chooser,
   situation: Situation,
-  already: readonly Chosen[],
-  cancelled: readonly Machine[],
+  { chosen: already, cancelled }: Underway,
   minimums: ReadonlyMap<string, Minimum>,
   others: readonly Want[],
+  headroom: boolean,
 ): Wanted {
   const { world } = chooser;
-  const chosen: { chosen: Chosen; why: string }[] = [];
+  const chosen: WantedMachine[] = [];
   const wants = new Set<string>();
   const unmet = new Set<string>();
   const take = (want: Want, served: (machine: Machine) => number = () => 0): boolean => {
     wants.add(want.why);
     const one = pick(chooser, world, want, served);
-    if (one) chosen.push({ chosen: one, why: want.why });
+    if (one) chosen.push({ ...one, why: want.why });
     else unmet.add(`no machine for it: ${want.why}`);
     return one !== undefined;
   };
@@ -67,7 +80,7 @@ export function chooseWanted(
     const pool = want.pool === undefined ? undefined : situation.poolOf.get(want.pool);
     if (pool ? coming(pool) === 0 : already.length + chosen.length === 0) take(want);
   }
-  for (const pool of own)
+  for (const pool of headroom ? own : [])
     for (;;) {
       const short = shortOfHeadroom(world, pool);
       if (!short || !take({ pool: pool.name, why: short.why }, short.helps)) break;
@@ -82,24 +95,31 @@ interface Choice extends Option {
 function pick(
   chooser: Chooser,
   world: World,
-  { pool, pressure }: Want,
+  { pool, pressure, pods = [] }: Want,
   served: (machine: Machine) => number,
-): Chosen | undefined {
+): Omit<WantedMachine, 'why'> | undefined {
   const choices: Choice[] = [];
+  const kinds = new Set(pods.map((pod) => kindOf(world, pod)));
+  const mayHost = (machine: Machine): boolean =>
+    kinds.size === 0 || [...kinds].some((kind) => misfitOn(world, kind, machine) === undefined);
   for (const shelf of chooser.shelves) {
     if (pool !== undefined && shelf.pool.name !== pool) continue;
     for (const box of shelf.boxes) {
       const machine = offered(world, shelf, box);
-      if (machine && chooser.room.refusal(machine.spec) === undefined)
+      if (
+        machine &&
+        chooser.room.refusal(machine.spec) === undefined &&
+        mayHost(shelf.make ? shelf.example : machine)
+      )
         choices.push({ ...nothing, served: served(machine), machine, pool: shelf.pool, box });
     }
   }
   const surroundings = { ...chooser.surroundings, pressure };
   const choice = preferred(choices, { ...chooser, surroundings });
   if (!choice) return undefined;
-  addMachine(world, choice.machine);
+  const place = addMachine(world, choice.machine);
   const score = scoresOf(choice, chooser.policiesOf(choice.pool), surroundings);
-  return retake(chooser, { machine: choice.machine, box: choice.box, pods: 0, score });
+  return { chosen: retake(chooser, { machine: choice.machine, box: choice.box, pods: 0, score }), place };
 }
 
 /** One that is made for nobody in particular is made as small as may be. */

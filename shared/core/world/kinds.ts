@@ -54,11 +54,19 @@ export function createKinds(options: KindsOptions): Kinds {
   const rulesId = createInterner<SchedulingRules>(JSON.stringify, learnRules);
   const labelsId = createInterner<Labels>((labels) => sortedText(visible(askedOfPods, labels)));
 
-  // Pods of one template share their parts: four look-ups find the shape without looking into any of them.
+  // Pods of one template share their parts: one look-up, four at most, find the shape without looking into any of them.
+  const recent = new Map<Resources, Recent>();
   const shapes = new Map<Resources, Map<Labels, Map<readonly Toleration[], Map<Pod['rules'], Shape>>>>();
   const shapesByText = new Map<string, Shape>();
-  const shapeOf = (pod: Pod): Shape =>
-    shapes.get(pod.requests)?.get(pod.nodeSelector)?.get(pod.tolerations)?.get(pod.rules) ?? newShape(pod);
+  const shapeOf = (pod: Pod): Shape => {
+    const { requests, nodeSelector, tolerations, rules } = pod;
+    const last = recent.get(requests);
+    if (last?.nodeSelector === nodeSelector && last.tolerations === tolerations && last.rules === rules)
+      return last.shape;
+    const shape = shapes.get(requests)?.get(nodeSelector)?.get(tolerations)?.get(rules) ?? newShape(pod);
+    recent.set(requests, { nodeSelector, tolerations, rules, shape });
+    return shape;
+  };
   const newShape = (pod: Pod): Shape => {
     const { requests, nodeSelector, tolerations, rules } = pod;
     const text = `${requestsId(requests)} ${askKey(pod)} ${rulesId(rules)}`;
@@ -159,6 +167,9 @@ export function createKinds(options: KindsOptions): Kinds {
     },
   };
 }
+
+/** The last pod's shape of those that ask for the same. */
+type Recent = Pick<Pod, 'nodeSelector' | 'tolerations' | 'rules'> & { readonly shape: Shape };
 
 /** What a pod's template says, labels apart. */
 interface Shape {
