@@ -16,8 +16,25 @@ const resources: Readonly<Record<string, (name: string) => object>> = {
     SerialNumber: name,
     PowerState: 'Off',
     Status: { Health: 'OK', HealthRollup: 'OK' },
+    LogServices: { '@odata.id': '/redfish/v1/Systems/1/LogServices' },
     Links: { Chassis: [{ '@odata.id': '/redfish/v1/Chassis/1' }] },
     Actions: { '#ComputerSystem.Reset': { target: '/redfish/v1/Systems/1/Actions/ComputerSystem.Reset' } },
+  }),
+  '/redfish/v1/Systems/1/LogServices': () => ({
+    Members: [{ '@odata.id': '/redfish/v1/Systems/1/LogServices/SEL' }],
+  }),
+  '/redfish/v1/Systems/1/LogServices/SEL': () => ({
+    Id: 'SEL',
+    LogEntryType: 'SEL',
+    Entries: { '@odata.id': '/redfish/v1/Systems/1/LogServices/SEL/Entries' },
+  }),
+  '/redfish/v1/Systems/1/LogServices/SEL/Entries': () => ({
+    Members: Array.from({ length: 10 }, (_, index) => ({
+      Id: String(index + 1),
+      Created: `2026-01-01T00:00:0${index}Z`,
+      Severity: 'OK',
+      Message: 'The power was turned on.',
+    })),
   }),
   '/redfish/v1/Chassis/1': () => ({
     Power: { '@odata.id': '/redfish/v1/Chassis/1/Power' },

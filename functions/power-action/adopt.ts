@@ -1,5 +1,6 @@
 import { happen } from '../../shared/adapters/changes.ts';
 import type { MachineRecord } from '../../shared/adapters/inventory.ts';
+import { type KnownLog, withLog } from '../../shared/core/hardware-log.ts';
 import type { MachineEvent } from '../../shared/core/lifecycle.ts';
 import { type Seen, surprise } from '../../shared/core/recover.ts';
 import { type Settings, stableReads } from '../../shared/core/settings.ts';
@@ -17,7 +18,7 @@ export function adopt(
   bmcs: Bmcs,
   driver: () => Promise<PowerDriver>,
   { spec }: MachineRecord,
-  first: Seen,
+  { seen: first, log }: { readonly seen: Seen; readonly log: KnownLog | undefined },
   settings: Settings,
   signal: AbortSignal,
 ): Promise<string | undefined> {
@@ -35,7 +36,7 @@ export function adopt(
         first.health === undefined || !again.reading
           ? undefined
           : await sense(await driver(), again, timings, signal);
-      seen = seenOf(again, measured);
+      seen = seenOf(again, withLog(measured, log, record.status.acknowledgedAt));
       observed = again.observed;
       if (seen.power !== first.power) return 'power is not steady; looking again next time';
     }

@@ -35,8 +35,12 @@ export interface Bmcs {
 /** Several machines may share a BMC, or a power strip. */
 const addressOf = ({ mgmtAddress, name }: MachineSpec): string => mgmtAddress ?? name;
 
-export function createBmcs({ clock, log, credentials }: Deps): Bmcs {
+export function createBmcs({ clock, log, credentials, metrics }: Deps): Bmcs {
   const troubles = new Map<string, Trouble>();
+  const count = (): void =>
+    metrics?.bmcsPaused.set(
+      [...troubles.values()].filter(({ failures }) => failures >= patienceCalls).length,
+    );
   const secrets = new Map<string, string>();
 
   /** Only ever compared in this process: the store gets nothing that a password could be guessed from. */
@@ -59,6 +63,7 @@ export function createBmcs({ clock, log, credentials }: Deps): Bmcs {
       const trouble = troubles.get(addressOf(spec));
       if (!trouble) return;
       troubles.delete(addressOf(spec));
+      count();
       if (trouble.failures >= patienceCalls)
         log.info({ step: 'power', machine: spec.name, story: 'its BMC answers again' }, 'BMC answers again');
     },
@@ -69,6 +74,7 @@ export function createBmcs({ clock, log, credentials }: Deps): Bmcs {
       const growing = failures < patienceCalls ? 0 : readEveryMs * 2 ** (failures - patienceCalls + 1);
       const pause = Math.min(Math.max(growing, retryAfterMs ?? 0), longestPauseMs);
       troubles.set(addressOf(spec), { failures, until: clock.monotonic() + pause, why: message });
+      count();
       if (failures === patienceCalls)
         log.warn(
           {

@@ -7,6 +7,8 @@ import { type Deps, forEachOf, onePerMachine } from '../deps.ts';
 import { createBmcs } from './bmcs.ts';
 import { ByHand, byHand } from './by-hand.ts';
 import { carryOut } from './carry-out.ts';
+import { InHand, setMaintenance } from './in-hand.ts';
+import { liftQuarantine } from './lift.ts';
 import { createStrayHunt } from './strays.ts';
 import { createSweep } from './sweep.ts';
 
@@ -18,14 +20,20 @@ export const PowerInput = z
       .optional()
       .describe('only this one; otherwise every machine that waits for power'),
     ...ByHand.shape,
+    ...InHand.shape,
+    lift: z
+      .boolean()
+      .optional()
+      .describe('true: somebody has dealt with what was wrong; its quarantine is over unless it still is'),
   })
-  .refine(({ machine, power }) => power === undefined || machine !== undefined, {
-    path: ['machine'],
-    message: 'which machine is to be powered on or off?',
-  });
+  .refine(
+    ({ machine, power, maintenance, lift }) =>
+      (power === undefined && maintenance === undefined && !lift) || machine !== undefined,
+    { path: ['machine'], message: 'which machine is meant?' },
+  );
 
 /** How many operations are pursued, and how many machines at rest are looked at, at once. */
-const atOnce = { operations: 256, looks: 128 };
+const atOnce = { operations: 256, looks: 256 };
 
 /** Carries out power operations, verified; and looks at the machines at rest, so that surprises are noticed. */
 export function powerAction(deps: Deps): Handler<z.output<typeof PowerInput>> {
@@ -33,9 +41,18 @@ export function powerAction(deps: Deps): Handler<z.output<typeof PowerInput>> {
   const sweep = createSweep(deps, bmcs);
   const huntStrays = createStrayHunt(deps);
   const operate = onePerMachine((machine, signal) => carryOut(deps, machine, signal, bmcs));
-  return async ({ machine, power, ...how }, { signal }) => {
+  return async ({ machine, power, maintenance, lift, ...how }, { signal }) => {
+    if (machine !== undefined && lift) {
+      const lifted = await liftQuarantine(deps, machine, how.by);
+      sweep.lookSoon(machine);
+      return lifted.ok ? done(lifted) : rejected(lifted.why);
+    }
     if (machine !== undefined && power !== undefined) {
       const asked = await byHand(deps, machine, { power, ...how });
+      return asked.ok ? done(asked) : rejected(asked.why);
+    }
+    if (machine !== undefined && maintenance !== undefined) {
+      const asked = await setMaintenance(deps, machine, maintenance, how.by);
       return asked.ok ? done(asked) : rejected(asked.why);
     }
     const records =

@@ -82,11 +82,15 @@ export async function told(
   what: string,
   work: () => Promise<void>,
 ): Promise<PowerError | undefined> {
+  const count = (outcome: string): void =>
+    deps.metrics?.powerCommands.inc({ driver: record.spec.powerInterface, verb: what, outcome });
   try {
     await work();
+    count('ok');
     return undefined;
   } catch (error) {
     if (!(error instanceof PowerError)) throw error;
+    count(error.code);
     if (!signal.aborted) bmcs.failed(operation.operation.spec, error, settings.timings);
     deps.log.warn(
       { step: 'power', machine: record.spec.name, verb: what, code: error.code, story: error.message },

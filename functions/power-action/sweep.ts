@@ -1,5 +1,6 @@
 import { keepMeasured, noteProgress, observe } from '../../shared/adapters/changes.ts';
 import type { MachineRecord } from '../../shared/adapters/inventory.ts';
+import { type KnownLog, withLog } from '../../shared/core/hardware-log.ts';
 import { describeProblems, type Measured, nextMoment } from '../../shared/core/health.ts';
 import { capacityOf } from '../../shared/core/lifecycle.ts';
 import { surprise } from '../../shared/core/recover.ts';
@@ -8,6 +9,7 @@ import type { PowerDriver } from '../../shared/ports.ts';
 import type { Deps } from '../deps.ts';
 import { adopt } from './adopt.ts';
 import type { Bmcs } from './bmcs.ts';
+import { createLogReader } from './hardware-log.ts';
 import { type Look, look } from './look.ts';
 import { seenOf, sense } from './sense.ts';
 
@@ -29,6 +31,8 @@ export interface Sweep {
   (record: MachineRecord, settings: Settings, signal: AbortSignal): Promise<string>;
   /** Whether its turn has come. */
   isDue(record: MachineRecord, settings: Settings): boolean;
+  /** Its turn comes with the next tick. */
+  lookSoon(name: string): void;
   /** Forgets machines that are no more. */
   keepOnly(names: ReadonlySet<string>): void;
 }
@@ -37,6 +41,7 @@ export interface Sweep {
 export function createSweep(deps: Deps, bmcs: Bmcs): Sweep {
   const known = new Map<string, Known>();
   const { clock, inventory, log } = deps;
+  const logs = createLogReader(deps);
 
   const driverOf = (record: MachineRecord): Promise<PowerDriver> => {
     const { name } = record.spec;
@@ -94,12 +99,19 @@ export function createSweep(deps: Deps, bmcs: Bmcs): Sweep {
     if (looked.problem && record.status.bmcReachable !== false && !record.status.refused)
       log.warn({ step: 'sweep', machine: spec.name, story: looked.problem }, 'power cannot be read');
 
-    const measured = await measure(record, looked, driver, settings, signal);
+    const sensed = await measure(record, looked, driver, settings, signal);
+    const hardwareLog = looked.reading
+      ? await logs.read(record, driver, settings.timings, signal)
+      : record.metrics.log;
+    const measured = withLog(sensed, hardwareLog, record.status.acknowledgedAt);
     const seen = seenOf(looked, measured);
-    if (measured) await tellHealth(record, measured);
+    await tellHealth(record, measured, hardwareLog);
     await noteBoot(record, looked);
     if (surprise(record, seen, '', clock.now()))
-      return (await adopt(deps, bmcs, driver, record, seen, settings, signal)) ?? 'another instance is at it';
+      return (
+        (await adopt(deps, bmcs, driver, record, { seen, log: hardwareLog }, settings, signal)) ??
+        'another instance is at it'
+      );
     const observed = {
       ...looked.observed,
       ...(looked.final?.code === 'auth' &&
@@ -112,7 +124,16 @@ export function createSweep(deps: Deps, bmcs: Bmcs): Sweep {
   };
 
   /** A problem is told when it begins and when it ends; what is measured is kept where others can read it. */
-  async function tellHealth(record: MachineRecord, measured: Measured): Promise<void> {
+  async function tellHealth(
+    record: MachineRecord,
+    measured: Measured | undefined,
+    hardwareLog: KnownLog | undefined,
+  ): Promise<void> {
+    if (measured) sayHealth(record, measured);
+    await keepMeasured(inventory, record, measured, clock.now(), hardwareLog);
+  }
+
+  function sayHealth(record: MachineRecord, measured: Measured): void {
     const { health, problems } = record.metrics;
     const said = JSON.stringify(problems ?? []) === JSON.stringify(measured.problems);
     const bad = measured.health === 'critical' || measured.health === 'warning';
@@ -131,7 +152,6 @@ export function createSweep(deps: Deps, bmcs: Bmcs): Sweep {
         { step: 'sweep', machine: record.spec.name, story: 'its hardware is well again' },
         'hardware is well again',
       );
-    await keepMeasured(inventory, record, measured, clock.now());
   }
 
   async function noteBoot(record: MachineRecord, { reading }: Look): Promise<void> {
@@ -142,8 +162,10 @@ export function createSweep(deps: Deps, bmcs: Bmcs): Sweep {
 
   return Object.assign(sweep, {
     isDue,
+    lookSoon: (name: string) => lookAgain(name, 0),
     keepOnly(names: ReadonlySet<string>) {
       for (const name of known.keys()) if (!names.has(name)) known.delete(name);
+      logs.keepOnly(names);
     },
   });
 }

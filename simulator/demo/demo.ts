@@ -1,42 +1,30 @@
 import { KubeConfig } from '@kubernetes/client-node';
 import { connect } from '../../functions/connect.ts';
+import { doorOf } from '../../functions/door.ts';
 import { type Host, startHost, wakeOnCluster } from '../../functions/host.ts';
-import { exitOnMistake, logFor, servingOptions, stopOnSignal } from '../../functions/process.ts';
+import { exitOnMistake, logFor, orExit, stopOnSignal } from '../../functions/process.ts';
 import { loadInventory } from '../../shared/adapters/inventory-load.ts';
 import { createMetrics } from '../../shared/runtime/metrics.ts';
 import type { ProcessSettings } from '../../shared/runtime/settings.ts';
 import { labConfig, labCredentials } from '../lab/config.ts';
-import { startLab } from '../lab/lab.ts';
+import { type InventoryEntry, startLab } from '../lab/lab.ts';
+import { play } from './play.ts';
 import { tellPods } from './pods-story.ts';
-import { playScenario } from './scenario.ts';
+import { defaultMachines, type Pool, scenarios } from './scenario.ts';
 
-const speed = 20;
-const mini = {
-  cpu: 8,
-  memory: '32Gi',
-  watts: { idle: 12, max: 65 },
-  bootSeconds: 60,
-  pool: 'closet',
-  rack: 'shelf',
-};
-const machines = [
-  { ...mini, name: 'mini-1' },
-  { ...mini, name: 'mini-2' },
-  {
-    ...mini,
-    name: 'tower-1',
-    cpu: 32,
-    memory: '256Gi',
-    gpu: 2,
-    watts: { idle: 90, max: 410 },
-    bootSeconds: 90,
-  },
-];
+/** The speed that the scenarios are written for. */
+const usualSpeed = 20;
+const usualPrice = 0.3;
 
 /** The same functions, store and driver as in production, on machines that exist only in this process. */
 export async function runDemo(settings: ProcessSettings): Promise<void> {
   const log = logFor(settings, 'story');
-  log.info({ step: 'start', story: 'no BAMEL_CONFIG is set: this is the demo, on a simulated rack' }, 'demo');
+  const { scenario: name = 'day', speed = usualSpeed } = settings;
+  const scenario = scenarios[name];
+  const pools = scenario.pools(settings.machines ?? defaultMachines[name]);
+  const machines = pools.flatMap((pool) => pool.machines);
+  const pace = usualSpeed / speed;
+  log.info({ step: 'start', story: `no BAMEL_CONFIG is set: this is the demo, ${scenario.says}` }, 'demo');
   const lab = await startLab({ machines, speed });
   const inventory = lab.inventory();
   const stopping = new AbortController();
@@ -50,56 +38,71 @@ export async function runDemo(settings: ProcessSettings): Promise<void> {
     credentials: labCredentials(inventory),
     ...wakeOnCluster((event) => void host?.emit(event)),
   });
-  await loadInventory(
-    deps.inventory.store,
-    labConfig(inventory, {
-      // Boots take seconds here: there is nothing to weigh.
-      autoscaler: { scaleDown: { weighBoot: false } },
-      pools: [
-        {
-          name: 'closet',
-          limits: { maxNodes: 3 },
-          scaleDown: { unneededFor: '3s', drainTimeout: '20s' },
-          provisionTimeout: '60s',
-        },
-      ],
-    }),
-  );
+  const { store } = deps.inventory;
+  await loadInventory(store, demoConfig(pools, inventory, pace));
+  const held = pools.map((pool) => `${pool.name} ${pool.machines.length}`).join(', ');
   log.info(
     {
       step: 'start',
-      story: `3 machines, all off: mini-1 and mini-2 (8 cpu), tower-1 (32 cpu, 2 gpu). Time runs ${speed} times faster for them`,
+      story: `${machines.length} machines, all off (${held}). Time runs ${speed} times faster for them`,
     },
     'inventory loaded',
   );
+  const door = orExit(() => doorOf(settings, deps));
   host = await startHost({
     deps,
-    serve: servingOptions(settings),
+    serve: door.doorway,
     metrics: createMetrics(),
     tickMs: 1000,
+    kWhPrice: settings.kWhPrice ?? usualPrice,
   }).catch(exitOnMistake);
   log.info(
     {
       step: 'start',
       url: host.url,
-      story: `listening on ${host.url}; Ctrl-C stops. By hand: curl -d '{"dryRun":true}' ${host.url}/evaluate-scaling`,
+      story: `the console is at ${host.url}/; Ctrl-C stops. By hand: curl -d '{"dryRun":true}' ${host.url}/evaluate-scaling`,
     },
     'listening',
   );
 
   const kubeConfig = new KubeConfig();
   kubeConfig.loadFromString(lab.kubeconfig);
+  const { clock } = deps;
+  const { signal } = stopping;
   const playing = Promise.all([
-    playScenario(kubeConfig, deps.clock, log, stopping.signal),
-    tellPods(deps.cluster, deps.clock, log, stopping.signal),
+    play(scenario, pools, { kubeConfig, lab, store, clock, log, signal, pace }),
+    tellPods(deps.cluster, clock, log, signal),
   ]);
   playing.catch((error: unknown) => log.error({ err: error }, 'the demo stopped playing'));
   stopOnSignal(log, async () => {
     stopping.abort();
     await playing;
     await host.close();
+    await door.close();
     await close();
     await lab.stop();
     log.info({ step: 'stop', story: 'stopped; the simulated rack is gone' }, 'stopped');
   });
+}
+
+/** Patient enough for machines that live this fast, and no more. */
+function demoConfig(pools: readonly Pool[], inventory: readonly InventoryEntry[], pace: number) {
+  const seconds = (usual: number): string => `${Math.max(1, Math.round(usual * pace))}s`;
+  const config = labConfig(inventory, {
+    pools: pools.map(({ name, machines, minNodes = 0 }) => ({
+      name,
+      limits: { minNodes, maxNodes: machines.length },
+      scaleDown: { maxConcurrent: 4, unneededFor: seconds(3), drainTimeout: seconds(20) },
+      provisionTimeout: seconds(60),
+    })),
+  });
+  return {
+    ...config,
+    autoscaler: {
+      ...config.autoscaler,
+      timings: { ...config.autoscaler?.timings, powerOnTimeout: seconds(8) },
+      // Boots take seconds here: there is nothing to weigh.
+      scaleDown: { weighBoot: false },
+    },
+  };
 }

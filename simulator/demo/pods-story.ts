@@ -2,6 +2,9 @@ import type { Pod } from '../../shared/core/cluster.ts';
 import type { Clock, Cluster } from '../../shared/ports.ts';
 import type { Log } from '../../shared/runtime/log.ts';
 
+/** Nodes are named up to here: a line stays a line. */
+const mostNodes = 4;
+
 /** Says how many pods run, whenever that changes. */
 export async function tellPods(cluster: Cluster, clock: Clock, log: Log, signal: AbortSignal): Promise<void> {
   let told = '';
@@ -19,7 +22,9 @@ export async function tellPods(cluster: Cluster, clock: Clock, log: Log, signal:
 function summary(pods: readonly Pod[]): string {
   const placed = new Map<string, number>();
   for (const { node } of pods) if (node) placed.set(node, (placed.get(node) ?? 0) + 1);
-  const where = [...placed].map(([node, count]) => `${count} on ${node}`).join(', ');
+  const named = [...placed].slice(0, mostNodes).map(([node, count]) => `${count} on ${node}`);
+  const others = placed.size > mostNodes ? [`the rest on ${placed.size - mostNodes} more`] : [];
+  const where = [...named, ...others].join(', ');
   const waiting = pods.filter((pod) => !pod.node).length;
   return `${pods.length - waiting} of ${pods.length} have a node${where && ` (${where})`}`;
 }

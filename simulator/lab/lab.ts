@@ -37,6 +37,8 @@ export interface Lab {
   control: string;
   machines: Rack['machines'];
   inventory(): InventoryEntry[];
+  /** The operating system of a machine hangs: its kubelet is not heard of any more, until it boots again. */
+  hang(name: string): void;
   stop(): Promise<void>;
 }
 
@@ -99,6 +101,7 @@ export async function startLab(options: LabOptions): Promise<Lab> {
       machines: rack.machines,
       inventory: () =>
         [...rack.machines.values()].map(({ machine, bmc }) => inventoryEntry(machine, bmc.url)),
+      hang: (name) => kubelets.halted(name),
       stop,
     };
   } catch (error) {

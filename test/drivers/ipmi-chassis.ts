@@ -14,6 +14,8 @@ export interface Chassis {
   bootFlags: readonly number[];
   /** Chassis controls that were carried out: 0 off, 1 on, 5 soft. */
   readonly controls: number[];
+  /** Its log: records by number, and when it was last erased. Undefined: it keeps none. */
+  sel: { erasedAt: number; readonly records: Map<number, Buffer> } | undefined;
 }
 
 export const newChassis = (): Chassis => ({
@@ -26,6 +28,7 @@ export const newChassis = (): Chassis => ({
   forgetsBoot: false,
   bootFlags: [0, 0, 0, 0, 0],
   controls: [],
+  sel: undefined,
 });
 
 interface Bmc {
@@ -63,6 +66,10 @@ export function answerCommand(
       return [0];
     case '00.09':
       return [0, 1, first, ...chassis.bootFlags];
+    case '0a.40':
+      return chassis.sel ? selInfo(chassis.sel) : invalid;
+    case '0a.43':
+      return chassis.sel ? selEntry(chassis.sel, data.readUInt16LE(2)) : invalid;
     case '2c.02':
       return chassis.watts === undefined ? invalid : dcmi(chassis.watts);
     default:
@@ -81,4 +88,24 @@ function control(chassis: Chassis, verb: number): readonly number[] {
 function dcmi(watts: number): readonly number[] {
   const reading = [watts & 0xff, watts >> 8];
   return [0, 0xdc, ...reading, ...reading, ...reading, ...reading, 0, 0, 0, 0, 0xe8, 3, 0, 0, 0x40];
+}
+
+type Sel = NonNullable<Chassis['sel']>;
+
+function selInfo({ erasedAt, records }: Sel): readonly number[] {
+  const info = Buffer.alloc(14);
+  info.writeUInt8(0x51, 0);
+  info.writeUInt16LE(records.size, 1);
+  info.writeUInt32LE(erasedAt, 9);
+  return [0, ...info];
+}
+
+function selEntry({ records }: Sel, asked: number): readonly number[] {
+  const ids = [...records.keys()].sort((one, other) => one - other);
+  const id = asked === 0xffff ? (ids.at(-1) ?? 0) : asked === 0 ? (ids[0] ?? 0) : asked;
+  const record = records.get(id);
+  // Requested record not present.
+  if (!record) return [0xcb];
+  const next = ids.find((one) => one > id) ?? 0xffff;
+  return [0, next & 0xff, next >> 8, ...record];
 }

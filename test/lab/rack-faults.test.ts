@@ -227,6 +227,13 @@ const proofs: Record<FaultName, (lab: Lab) => Promise<void>> = {
     const { PowerSupplies } = (await call('GET', paths.power)).body;
     expect(PowerSupplies[1]).toMatchObject({ Name: 'PSU 2', Status: { Health: 'Critical' } });
   },
+  logged: async ({ call, fault }) => {
+    fault('logged', { message: 'CPU 1: thermal trip' });
+    expect((await call('GET', paths.log)).body).toMatchObject({ LogEntryType: 'SEL' });
+    expect((await call('GET', paths.logEntries)).body.Members).toMatchObject([
+      { Id: '1', Severity: 'Critical', Message: 'CPU 1: thermal trip' },
+    ]);
+  },
   'no-session-free': async ({ call, fault }) => {
     const login = { UserName: credentials.user, Password: credentials.password };
     fault('no-session-free', { times: 1 });

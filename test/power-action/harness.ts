@@ -5,6 +5,7 @@ import { happen } from '../../shared/adapters/changes.ts';
 import { createInventory, type MachineRecord } from '../../shared/adapters/inventory.ts';
 import { loadInventory } from '../../shared/adapters/inventory-load.ts';
 import { openStore } from '../../shared/adapters/store.ts';
+import type { LogReading } from '../../shared/core/hardware-log.ts';
 import type { MachineSpec, PowerVerb } from '../../shared/core/machine.ts';
 import type {
   BamelEvent,
@@ -27,6 +28,7 @@ export interface Scripted {
   identity: Pick<PowerReading, 'systemUUID' | 'serial' | 'bootProgress' | 'inferred'>;
   can: Partial<PowerDriver['capabilities']>;
   sensors: Sensors | undefined;
+  log: LogReading | undefined;
   /** Before every call; may throw, or wait. */
   onCall: (what: string, signal: AbortSignal) => Promise<void> | void;
   /** What a command does: by default it has its effect at once. */
@@ -121,6 +123,12 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
         await called('sense', signal);
         return machine.sensors ?? { health: 'unknown', problems: [] };
       },
+      ...(machine.log && {
+        async readLog(after: string | undefined, signal: AbortSignal) {
+          await called(`log after ${after ?? 'nothing'}`, signal);
+          return machine.log;
+        },
+      }),
       async release(signal) {
         await called('release', signal);
         machine.exists = false;
@@ -198,7 +206,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
     commands: (name) =>
       find(machines, name)
         .calls.map(({ what }) => what)
-        .filter((what) => !['read', 'sense'].includes(what)),
+        .filter((what) => !['read', 'sense'].includes(what) && !what.startsWith('log')),
     close: () => store.close(),
   };
   return world;
@@ -211,6 +219,7 @@ function scripted(): Scripted {
     identity: {},
     can: {},
     sensors: undefined,
+    log: undefined,
     onCall: () => undefined,
     obey(verb) {
       machine.power = verb === 'on' ? 'on' : 'off';

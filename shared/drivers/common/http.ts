@@ -1,9 +1,8 @@
-import { once } from 'node:events';
-import { type IncomingMessage, request as sendRequest } from 'node:http';
+import type { Agent } from 'node:http';
 import type { z } from 'zod';
 import { type DriverDeps, PowerError } from '../../ports.ts';
+import { onItsOwn, onSharedConnection } from './exchange.ts';
 import type { Fail } from './failure.ts';
-import { type Destination, openSocket } from './open-socket.ts';
 import { type Tls, tlsHint } from './tls.ts';
 
 export interface HttpPeer {
@@ -16,6 +15,8 @@ export interface HttpPeer {
   readonly section: string;
   readonly resolve: DriverDeps['resolve'];
   readonly fail: Fail;
+  /** See `keptOpen`; without, every request has a connection of its own. */
+  readonly agent?: Agent;
 }
 
 export interface HttpRequest {
@@ -32,11 +33,9 @@ export interface HttpAnswer {
   readonly text: string;
 }
 
-const largestBody = 1_000_000;
-
 /**
- * One request on a connection of its own (BMCs drop idle ones), without redirects or proxies, to the address that
- * `resolve` checked. Resolves with whatever status came; see `accepted`. Throws PowerErrors only; none carries what was
+ * One request, without redirects or proxies, to the address that `resolve` checked: on the connection of its
+ * conversation, or on one of its own (BMCs drop idle ones). Resolves with whatever status came; see `accepted`. Throws PowerErrors only; none carries what was
  * sent. After the signal aborts nothing is sent and the connection is cut: that is a `timeout`.
  */
 export async function httpRequest(
@@ -50,48 +49,12 @@ export async function httpRequest(
   if (url?.origin !== address.origin)
     throw fail('refused', `${who} points to ${url?.origin ?? 'nowhere'}, which is not its address`);
   try {
-    return await exchange({ ...peer, url }, request, signal, fail);
+    const to = { ...peer, url };
+    // What changes something never goes where nobody may be listening any more.
+    const shared = request.method === 'GET' && (await onSharedConnection(to, request, signal));
+    return shared || (await onItsOwn(to, request, signal));
   } catch (error) {
     throw asPowerError(peer, error, signal);
-  }
-}
-
-async function exchange(
-  to: Destination & { readonly who: string },
-  { method, headers, body }: HttpRequest,
-  signal: AbortSignal,
-  fail: Fail,
-): Promise<HttpAnswer> {
-  const socket = await openSocket(to, signal, fail);
-  try {
-    const { host, pathname, search } = to.url;
-    const sent = sendRequest({
-      createConnection: () => socket,
-      method,
-      path: `${pathname}${search}`,
-      setHost: false,
-      headers: { host, connection: 'close', 'content-length': Buffer.byteLength(body ?? ''), ...headers },
-      signal,
-    });
-    const answered = once(sent, 'response') as Promise<[IncomingMessage]>;
-    // Heard of where the answer or its body is awaited.
-    sent.on('error', () => undefined);
-    sent.end(body);
-    const [response] = await answered;
-    const chunks: Buffer[] = [];
-    let size = 0;
-    for await (const chunk of response as AsyncIterable<Buffer>) {
-      size += chunk.length;
-      if (size > largestBody) throw fail('refused', `${to.who} answers more than ${largestBody} bytes`);
-      chunks.push(chunk);
-    }
-    return {
-      status: response.statusCode ?? 0,
-      headers: response.headers,
-      text: Buffer.concat(chunks).toString('utf8'),
-    };
-  } finally {
-    socket.destroy();
   }
 }
 

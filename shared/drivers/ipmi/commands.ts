@@ -6,6 +6,7 @@ import type { Talk } from './talk.ts';
 
 const chassis = 0x00;
 const app = 0x06;
+const storage = 0x0a;
 const groupExtension = 0x2c;
 const dcmi = 0xdc;
 
@@ -99,6 +100,19 @@ export function createCommands(talk: Talk, session: Session) {
       const data = await request(command('DCMI power reading', groupExtension, 0x02, [dcmi, 1, 0, 0], 18));
       // The last byte says whether anything is measured at all.
       return data?.[0] === dcmi && data.readUInt8(17) & 0x40 ? data.readUInt16LE(1) : undefined;
+    },
+
+    /** Undefined where it keeps no log. */
+    async selInfo(): Promise<{ readonly entries: number; readonly erasedAt: number } | undefined> {
+      const data = await request(command('SEL info', storage, 0x40, [], 14));
+      return data && { entries: data.readUInt16LE(1), erasedAt: data.readUInt32LE(9) };
+    },
+
+    /** A whole record and the number of the next one; 0xffff is the last. Undefined where there is none. */
+    async selEntry(id: number): Promise<{ readonly next: number; readonly record: Buffer } | undefined> {
+      const asked = [0, 0, id & 0xff, id >> 8, 0, 0xff];
+      const data = await request(command('SEL entry', storage, 0x43, asked, 18));
+      return data && { next: data.readUInt16LE(0), record: data.subarray(2, 18) };
     },
 
     async deviceId(): Promise<{ readonly manufacturer: number; readonly product: number }> {

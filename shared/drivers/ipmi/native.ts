@@ -5,6 +5,7 @@ import { createCommands } from './commands.ts';
 import { converse } from './conversation.ts';
 import { systemUUID } from './guid.ts';
 import { loginOf } from './login.ts';
+import { readSel } from './sel.ts';
 import type { Talk } from './talk.ts';
 import type { Target } from './target.ts';
 import { openTransport } from './transport.ts';
@@ -62,6 +63,7 @@ export function createNative({ spec, address, options, resolve, secrets, fail }:
         const { problems } = await commands.chassisStatus();
         return { watts: await commands.watts(), health: problems.length > 0 ? 'critical' : 'ok', problems };
       }),
+    readLog: (after, signal) => call(signal, (commands) => readSel(commands, after)),
     describe: (signal) =>
       call(signal, async (commands) => {
         const { manufacturer, product } = await commands.deviceId();

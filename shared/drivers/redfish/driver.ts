@@ -7,11 +7,16 @@ import { bootFromNetwork } from './boot.ts';
 import type { Client } from './client.ts';
 import { describe } from './describe.ts';
 import { withKnownSystem } from './known-systems.ts';
+import { type KnownLogs, readLog } from './log.ts';
 import { Options } from './options.ts';
 import { reset } from './reset.ts';
-import { sense } from './sensors.ts';
+import type { System, Whereabouts } from './schema.ts';
+import { type KnownChassis, sense } from './sensors.ts';
 import { withClient } from './session.ts';
 import { findSystem, readingOf, readSystem } from './system.ts';
+
+/** Whoever reads the power and then the sensors means one and the same moment. */
+const sameMomentMs = 5_000;
 
 /** DMTF Redfish over HTTP(S). Nothing is left behind in the BMC. */
 function create(spec: MachineSpec, options: Options, deps: DriverDeps): PowerDriver {
@@ -41,13 +46,30 @@ function create(spec: MachineSpec, options: Options, deps: DriverDeps): PowerDri
     );
   };
 
+  const chassis: KnownChassis = new Map();
+  const logs: KnownLogs = {};
+  let last: { readonly whereabouts: Whereabouts; readonly at: number } | undefined;
+  const read = async (client: Client, path: string): Promise<System> => {
+    const system = await readSystem(client, path);
+    // No more than is needed: ten thousand of them are kept.
+    const { Status, Links, LogServices } = system;
+    last = { whereabouts: { Status, Links, LogServices }, at: clock.monotonic() };
+    return system;
+  };
+  /** As it was read just now; else read now. */
+  const justRead = (client: Client, path: string): Promise<Whereabouts> | Whereabouts =>
+    last && clock.monotonic() - last.at < sameMomentMs ? last.whereabouts : read(client, path);
+
   return {
     capabilities: { status: true, softOff: true, hardOff: true, bootFromNetwork: true, sensors: true },
-    read: (signal) => withSystem(signal, async (client, path) => readingOf(await readSystem(client, path))),
+    read: (signal) => withSystem(signal, async (client, path) => readingOf(await read(client, path))),
     set: (verb, signal) => withSystem(signal, (client, path) => reset(client, clock, path, verb)),
     bootFromNetwork: (signal) =>
       withSystem(signal, (client, path) => bootFromNetwork(client, clock, path, bootMode)),
-    sense: (signal) => withSystem(signal, sense),
+    sense: (signal) =>
+      withSystem(signal, async (client, path) => sense(client, await justRead(client, path), chassis)),
+    readLog: (after, signal) =>
+      withSystem(signal, (client, path) => readLog(client, () => justRead(client, path), logs, after)),
     describe: (signal) => withSystem(signal, describe),
   };
 }

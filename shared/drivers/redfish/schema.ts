@@ -52,10 +52,14 @@ export const System = z.object({
   MemorySummary: optional(z.object({ TotalSystemMemoryGiB: number })),
   Processors: link,
   EthernetInterfaces: link,
-  Links: optional(z.object({ Chassis: optional(z.array(Link)) })),
+  LogServices: link,
+  Links: optional(z.object({ Chassis: optional(z.array(Link)), ManagedBy: optional(z.array(Link)) })),
   Actions: z.object({ '#ComputerSystem.Reset': Reset.optional() }).nullish(),
 });
 export type System = z.output<typeof System>;
+
+/** How it is, and where more about it is told. */
+export type Whereabouts = Pick<System, 'Status' | 'Links' | 'LogServices'>;
 
 export const ActionInfo = z.object({
   Parameters: z.array(z.object({ Name: text, AllowableValues: optional(z.array(z.string())) })),
@@ -93,6 +97,7 @@ export const Chassis = z.object({
   ThermalSubsystem: link,
   EnvironmentMetrics: link,
 });
+export type Chassis = z.output<typeof Chassis>;
 export const Power = z.object({
   PowerControl: optional(z.array(z.object({ PowerConsumedWatts: number }))),
   PowerSupplies: Parts,
@@ -110,3 +115,22 @@ export const ThermalSubsystem = z.object({ Fans: link, ThermalMetrics: link });
 export const ThermalMetrics = z.object({
   TemperatureReadingsCelsius: optional(z.array(z.object({ Reading: number, DeviceName: text }))),
 });
+
+export const Manager = z.object({ LogServices: link });
+export const LogService = z.object({ Id: text, LogEntryType: text, Entries: link });
+export type LogService = z.output<typeof LogService>;
+export const LogEntry = z.object({
+  '@odata.id': text,
+  Id: text,
+  Created: text,
+  Severity: text,
+  Message: text,
+  /** Of a SEL: whether it began or ended, and what measured it. */
+  EntryCode: text,
+  SensorType: text,
+  SensorNumber: number,
+  Resolved: optional(z.boolean()),
+});
+export type LogEntry = z.output<typeof LogEntry>;
+export const LogEntries = z.object({ Members: z.array(LogEntry), 'Members@odata.nextLink': text });
+export type LogEntries = z.output<typeof LogEntries>;

@@ -12,8 +12,8 @@ import {
   Thermal,
   ThermalMetrics,
   ThermalSubsystem,
+  type Whereabouts,
 } from './schema.ts';
-import { readSystem } from './system.ts';
 
 type Health = Sensors['health'];
 const healths: Readonly<Record<string, Health>> = { OK: 'ok', Warning: 'warning', Critical: 'critical' };
@@ -36,11 +36,14 @@ interface Found {
   readonly parts: Part[];
 }
 
+/** Where the sensors of a machine are, by the path of its chassis: asked for once. */
+export type KnownChassis = Map<string, Chassis>;
+
 /** What it draws, how hot it is and what is broken. What a BMC does not have is left out. */
-export async function sense(client: Client, path: string): Promise<Sensors> {
-  const system = await readSystem(client, path);
+export async function sense(client: Client, system: Whereabouts, known: KnownChassis): Promise<Sensors> {
   const found: Found = { watts: undefined, temperatures: [], parts: [] };
-  for (const chassis of await chassisOf(client, system.Links?.Chassis)) await look(client, chassis, found);
+  for (const chassis of await chassisOf(client, system.Links?.Chassis))
+    await look(client, chassis, found, known);
   const hot = found.temperatures.filter(({ celsius, critical }) => critical && celsius >= critical);
   const sick = found.parts.filter(
     ({ Status: status }) => order.indexOf(healthOf(status)) > order.indexOf('ok'),
@@ -75,14 +78,17 @@ async function chassisOf(client: Client, linked: readonly NonNullable<LinkTo>[] 
 }
 
 /** Into `found`: the older Power and Thermal where they are there, else the newer resources. */
-async function look(client: Client, path: string, found: Found): Promise<void> {
-  const chassis = await client.get(Chassis, path, 'chassis');
+async function look(client: Client, path: string, found: Found, known: KnownChassis): Promise<void> {
+  const chassis = known.get(path) ?? (await client.get(Chassis, path, 'chassis'));
+  known.set(path, chassis);
   const get = follower(client);
   const power = await get(Power, chassis.Power, 'power');
   found.watts ??= power?.PowerControl?.[0]?.PowerConsumedWatts ?? undefined;
   found.parts.push(...(power?.PowerSupplies ?? []));
   const thermal = await get(Thermal, chassis.Thermal, 'thermal');
   found.parts.push(...(thermal?.Fans ?? []));
+  // A firmware update may have moved them.
+  if ((chassis.Power && !power) || (chassis.Thermal && !thermal)) known.delete(path);
   for (const { Name, ReadingCelsius, UpperThresholdCritical } of thermal?.Temperatures ?? [])
     if (typeof ReadingCelsius === 'number')
       found.temperatures.push({

@@ -1,4 +1,5 @@
 import { PowerError } from '../../ports.ts';
+import { keptOpen } from '../common/exchange.ts';
 import { basicAuth, type HttpPeer } from '../common/http.ts';
 import { type Client, createClient } from './client.ts';
 import type { Options } from './options.ts';
@@ -16,23 +17,26 @@ export interface Login {
 
 /** Does the work as who the login says, leaving nothing behind in the BMC. */
 export async function withClient<Value>(
-  peer: HttpPeer,
+  bmc: HttpPeer,
   auth: Options['auth'],
   login: Login | undefined,
   signal: AbortSignal,
   work: (client: Client) => Promise<Value>,
 ): Promise<Value> {
-  if (!login) return work(createClient(peer, { headers: {} }, signal));
+  using peer = keptOpen(bmc, signal);
+  if (!login) return await work(createClient(peer, { headers: {} }, signal));
   const credentials = login.name;
   if (auth === 'basic')
-    return work(createClient(peer, { headers: { authorization: basicAuth(login) }, credentials }, signal));
+    return await work(
+      createClient(peer, { headers: { authorization: basicAuth(login) }, credentials }, signal),
+    );
   const { token, location } = await logIn(peer, login, signal);
   const identity = { headers: { 'x-auth-token': token }, credentials, session: true };
   try {
     return await work(createClient(peer, identity, signal));
   } finally {
     // Also after the signal: a BMC has few sessions, and a leaked one is kept for half an hour.
-    await logOut(createClient(peer, identity, AbortSignal.timeout(logoutMs)), location);
+    await logOut(createClient(bmc, identity, AbortSignal.timeout(logoutMs)), location);
   }
 }
 

@@ -114,7 +114,27 @@ const specRules: Readonly<Record<string, (spec: AnySpec) => Cause[]>> = {
   PodDisruptionBudget: disruptionBudgetCauses,
 };
 
+/** Of an Event with an eventTime, as ours are: what must be there, and how many bytes it may have. */
+const eventTexts: Readonly<Record<string, { readonly longest: number; readonly needed: boolean }>> = {
+  reportingComponent: { longest: 253, needed: true },
+  reportingInstance: { longest: 128, needed: true },
+  action: { longest: 128, needed: true },
+  reason: { longest: 128, needed: true },
+  message: { longest: 1024, needed: false },
+};
+
+function eventCauses(event: Readonly<Record<string, unknown>>): Cause[] {
+  if (!event.eventTime) return [];
+  return Object.entries(eventTexts).flatMap(([field, { longest, needed }]) => {
+    const text = event[field] ?? '';
+    if (text === '') return needed ? [required(field)] : [];
+    const tooLong = typeof text === 'string' && Buffer.byteLength(text) > longest;
+    return tooLong ? [wrong(field, '', `can have at most ${longest} characters`)] : [];
+  });
+}
+
 export function specCauses(type: ResourceType, object: KubeObject | Draft): Cause[] {
+  if (type.kind === 'Event') return eventCauses({ ...object });
   return specRules[type.kind]?.((object.spec ?? {}) as AnySpec) ?? [];
 }
 

@@ -22,6 +22,8 @@ export interface Effects {
   health?: { health: 'Warning' | 'Critical'; celsius: number };
   /** A part (power supply or fan, by its name) that is not well. */
   part?: { name: string; health: 'Warning' | 'Critical' };
+  /** An entry of its hardware log. */
+  logged?: { severity: 'OK' | 'Warning' | 'Critical'; message: string; created?: string | undefined };
   /** Given a login whose password is right; undefined lets it in. */
   login?: () => Answer | undefined;
   /** Given the If-Match of a change and the ETag as it is; undefined judges as usual. */

@@ -197,6 +197,16 @@ export const faults = {
     (part) => ({ part }),
   ),
 
+  logged: fault(
+    'its hardware log (SEL) has an entry',
+    {
+      severity: z.enum(['OK', 'Warning', 'Critical']).default('Critical'),
+      message: z.string().default('PSU 2: failure detected'),
+      created: z.iso.datetime().optional(),
+    },
+    (logged) => ({ logged }),
+  ),
+
   'no-session-free': fault('no session can be begun, as all are taken', {}, () => ({
     login: () => ({
       ...redfishError(503, 'SessionLimitExceeded', 'Too many sessions are open. Delete one of them first.'),

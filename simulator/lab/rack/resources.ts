@@ -11,6 +11,9 @@ export const paths = {
   nics: `${root}/Systems/1/EthernetInterfaces`,
   nic: `${root}/Systems/1/EthernetInterfaces/1`,
   processors: `${root}/Systems/1/Processors`,
+  logServices: `${root}/Systems/1/LogServices`,
+  log: `${root}/Systems/1/LogServices/SEL`,
+  logEntries: `${root}/Systems/1/LogServices/SEL/Entries`,
   chassisAll: `${root}/Chassis`,
   chassis: `${root}/Chassis/1`,
   power: `${root}/Chassis/1/Power`,
@@ -105,6 +108,7 @@ function plainSystem(machine: SimulatedMachine) {
     Status: statusOf(machine),
     EthernetInterfaces: link(paths.nics),
     Processors: link(paths.processors),
+    LogServices: link(paths.logServices),
     Links: { Chassis: [link(paths.chassis)] },
     Actions: {
       '#ComputerSystem.Reset': {
@@ -153,6 +157,26 @@ export const readable: Readonly<Record<string, (machine: SimulatedMachine) => ob
       'ProcessorCollection',
       processors(machine).map(({ Id }) => `${paths.processors}/${Id}`),
     ),
+  [paths.logServices]: () => collection(paths.logServices, 'LogServiceCollection', [paths.log]),
+  [paths.log]: () => ({
+    ...resource(paths.log, '#LogService.v1_6_0.LogService', 'System Event Log'),
+    LogEntryType: 'SEL',
+    Entries: link(paths.logEntries),
+  }),
+  [paths.logEntries]: (machine) => {
+    const logged = machine.faults.having('logged').map(({ effect }) => effect);
+    return {
+      ...collection(paths.logEntries, 'LogEntryCollection', []),
+      'Members@odata.count': logged.length,
+      Members: logged.map(({ severity, message, created }, index) => ({
+        ...resource(`${paths.logEntries}/${index + 1}`, '#LogEntry.v1_16_0.LogEntry', 'Log entry'),
+        EntryType: 'SEL',
+        Severity: severity,
+        Message: message,
+        ...(created && { Created: created }),
+      })),
+    };
+  },
   [paths.chassisAll]: () => collection(paths.chassisAll, 'ChassisCollection', [paths.chassis]),
   [paths.chassis]: (machine) => ({
     ...resource(paths.chassis, '#Chassis.v1_25_0.Chassis', machine.name),

@@ -1,0 +1,59 @@
+import type { MachineRecord } from '../../shared/adapters/inventory.ts';
+import { afterReading, type KnownLog, stillCritical } from '../../shared/core/hardware-log.ts';
+import { nextMoment } from '../../shared/core/health.ts';
+import type { Timings } from '../../shared/core/settings.ts';
+import { type PowerDriver, PowerError } from '../../shared/ports.ts';
+import type { Deps } from '../deps.ts';
+
+/** A log grows slowly, and some BMCs are slow to show it. */
+const everyMs = 600_000;
+
+export interface LogReader {
+  /** What is known of a machine's hardware log: read anew when its time has come, and one that says bad things always. */
+  read(
+    record: MachineRecord,
+    driver: () => Promise<PowerDriver>,
+    timings: Timings,
+    signal: AbortSignal,
+  ): Promise<KnownLog | undefined>;
+  /** Forgets machines that are no more. */
+  keepOnly(names: ReadonlySet<string>): void;
+}
+
+export function createLogReader({ clock, log }: Deps): LogReader {
+  const nextAt = new Map<string, number>();
+
+  const isDue = ({ spec, status, metrics }: MachineRecord): boolean => {
+    if (stillCritical(metrics.log, status.acknowledgedAt).length > 0) return true;
+    const next = nextAt.get(spec.name);
+    if (next !== undefined) return clock.now() >= next;
+    // Never read: it is, before anybody relies on the machine.
+    if (!metrics.log) return true;
+    nextAt.set(spec.name, nextMoment(spec.name, everyMs, clock.now()));
+    return false;
+  };
+
+  return {
+    async read(record, driver, { bmcTimeoutMs }, signal) {
+      const { spec, status, metrics } = record;
+      const { readLog } = await driver();
+      if (!readLog || !isDue(record)) return metrics.log;
+      nextAt.set(spec.name, nextMoment(spec.name, everyMs, clock.now()));
+      try {
+        const inTime = AbortSignal.any([signal, AbortSignal.timeout(bmcTimeoutMs)]);
+        const reading = await readLog(metrics.log?.last, inTime);
+        if (!reading) return metrics.log;
+        const known = afterReading(metrics.log, reading, status.acknowledgedAt, clock.now());
+        return JSON.stringify(known) === JSON.stringify(metrics.log) ? metrics.log : known;
+      } catch (error) {
+        if (!(error instanceof PowerError)) throw error;
+        // The power was read just now: a BMC that only keeps its log to itself is not in trouble.
+        log.debug({ step: 'sweep', machine: spec.name, problem: error.message }, 'hardware log not readable');
+        return metrics.log;
+      }
+    },
+    keepOnly(names) {
+      for (const name of nextAt.keys()) if (!names.has(name)) nextAt.delete(name);
+    },
+  };
+}
