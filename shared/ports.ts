@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { ClusterView, PodRef } from './core/cluster.ts';
+import type { LogReading } from './core/hardware-log.ts';
 import type { MachineSpec, Power, PowerVerb } from './core/machine.ts';
 
 // ── Store ────────────────────────────────────────────────────────────────────────────────────────
@@ -135,6 +136,8 @@ export interface PowerDriver {
   /** The next boot, and only that, is from the network; read back. */
   bootFromNetwork?(signal: AbortSignal): Promise<void>;
   sense?(signal: AbortSignal): Promise<Sensors>;
+  /** What its hardware log says, from where `after` says that it was read to. Undefined: its BMC keeps none. */
+  readLog?(after: string | undefined, signal: AbortSignal): Promise<LogReading | undefined>;
   describe?(signal: AbortSignal): Promise<Description>;
   /** Gives a machine made on demand back: it is gone when this returns. Only ever after a verified off. */
   release?(signal: AbortSignal): Promise<void>;
@@ -284,6 +287,26 @@ export class ClusterError extends Error {
     this.code = code;
     this.retryAfterMs = options?.retryAfterMs;
   }
+}
+
+// ── Metrics ──────────────────────────────────────────────────────────────────────────────────────
+
+/** What an expression gives, as of when. What is no number (NaN, infinite) is left as it is. */
+export interface Measured {
+  /** Milliseconds since the epoch, by the clock of who answered. */
+  readonly at: number;
+  /** One per series; none where there is no data. */
+  readonly values: readonly number[];
+}
+
+/** Prometheus, or what answers like it. */
+export interface MetricsSource {
+  /** Throws MetricsError when there is no answer, or none that can be understood. */
+  query(expression: string, signal: AbortSignal): Promise<Measured>;
+}
+
+export class MetricsError extends Error {
+  override readonly name = 'MetricsError';
 }
 
 // ── Events, time ─────────────────────────────────────────────────────────────────────────────────

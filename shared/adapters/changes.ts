@@ -76,6 +76,7 @@ export async function happen(
           value: encode({ entries: [...record.history, entry].slice(-historyLength) }),
         },
       ];
+  let ending: OperationRecord | undefined;
   if (begins) {
     conditions.push(
       { key: keys.operation(begins.id), revision: 0 },
@@ -85,7 +86,7 @@ export async function happen(
     writes.push({ put: keys.operation(begins.id), value: encode(begins) });
     if (creates) writes.push({ put: keys.node(name, 'spec'), value: encode(creates) });
   } else if (result.ends && record.status.operation) {
-    const ending = await inventory.operation(record.status.operation);
+    ending = await inventory.operation(record.status.operation);
     if (ending) {
       conditions.push({ key: keys.operation(ending.stored.id), revision: ending.revision });
       writes.push({
@@ -101,7 +102,15 @@ export async function happen(
     }
   }
   const { committed } = await inventory.store.commit(conditions, writes);
-  return committed ? { kind: 'changed', from, to } : { kind: 'conflict' };
+  if (!committed) return { kind: 'conflict' };
+  const { bootTime } = record.status;
+  inventory.heard?.({
+    pool: record.spec.pool,
+    goal: ending?.stored.goal,
+    end: ending && result.ends,
+    bootMs: event.type === 'joined' && bootTime !== undefined ? now - bootTime : undefined,
+  });
+  return { kind: 'changed', from, to };
 }
 
 /** Writes down what was seen of a machine, where it differs, without changing its state. */
@@ -141,10 +150,12 @@ export async function remember(
 export async function keepMeasured(
   inventory: Inventory,
   record: MachineRecord,
-  measured: Measured,
+  measured: Measured | undefined,
   now: number,
+  log = record.metrics.log,
 ): Promise<void> {
-  if (!isNews(record.metrics, measured, now)) return;
+  const news = measured && isNews(record.metrics, measured, now) ? { ...measured, at: now } : undefined;
+  if (!news && log === record.metrics.log) return;
   const key = keys.node(record.spec.name, 'metrics');
   await inventory.store.commit(
     [
@@ -152,7 +163,7 @@ export async function keepMeasured(
       // Not for a machine that has just been removed.
       { key: keys.node(record.spec.name, 'spec'), revision: record.revisions.spec },
     ],
-    [{ put: key, value: encode({ ...record.metrics, ...measured, at: now }) }],
+    [{ put: key, value: encode({ ...record.metrics, ...news, log }) }],
   );
 }
 

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { ConfigError } from '../schema/config-file.ts';
-import { type KubeConfigSource, loadKubeConfig } from './kube-config.ts';
+import { type KubeConfigSource, openKube } from './kube-config.ts';
 
 /** Where the YAML text with pools and machines stands. */
 export interface ConfigSource {
@@ -9,6 +9,8 @@ export interface ConfigSource {
   /** Throws ConfigError when it cannot be read. */
   read(): Promise<string>;
 }
+
+const patience = { readMs: 10_000, writeMs: 10_000 };
 
 const configMap = /^configmap:([^/]+)\/([^/]+)$/;
 
@@ -39,14 +41,17 @@ export const isFile = (address: string): boolean => address !== onlyResources &&
 
 async function readConfigMap(cluster: KubeConfigSource, namespace: string, name: string): Promise<string> {
   const where = `configmap:${namespace}/${name}`;
-  const [{ CoreV1Api }, { problemOf }] = await Promise.all([
-    import('@kubernetes/client-node'),
+  const [{ keepConnections }, { problemOf }] = await Promise.all([
+    import('./kube-connections.ts'),
     import('./kube-errors.ts'),
   ]);
-  const api = (await loadKubeConfig(cluster)).makeApiClient(CoreV1Api);
-  const { data = {} } = await api.readNamespacedConfigMap({ namespace, name }).catch((error: unknown) => {
-    throw new ConfigError(`${where}: cannot be read (${problemOf(error)})`);
-  });
+  const connections = keepConnections(await openKube(cluster), patience);
+  const { data = {} } = await connections.apis.core
+    .readNamespacedConfigMap({ namespace, name })
+    .catch((error: unknown) => {
+      throw new ConfigError(`${where}: cannot be read (${problemOf(error)})`);
+    })
+    .finally(() => connections.close());
   const [text, ...others] = Object.values(data);
   if (text === undefined) throw new ConfigError(`${where}: has no data. Put the YAML text under any one key`);
   if (others.length > 0 && data['bamel.yaml'] === undefined)

@@ -1,4 +1,5 @@
 import type { DecisionRecord } from '../core/decision.ts';
+import type { OperationEnd } from '../core/lifecycle.ts';
 import type { Machine } from '../core/machine.ts';
 import type { Operation } from '../core/operation.ts';
 import type { PoolSpec, Settings } from '../core/settings.ts';
@@ -48,9 +49,21 @@ export interface OperationRecord {
   readonly revision: number;
 }
 
+/** Something happened to a machine, for those who count. */
+export interface Happened {
+  readonly pool: string;
+  /** Of the operation that it ended, if it did. */
+  readonly goal?: Operation['goal'] | undefined;
+  readonly end?: OperationEnd | undefined;
+  /** From the power being seen on to the Ready node, when that is what happened. */
+  readonly bootMs?: number | undefined;
+}
+
 /** Typed reading of the store. Writing goes through changes.ts. */
 export interface Inventory {
   readonly store: Store;
+  /** Told of every change of a machine's state, once it is written. */
+  readonly heard?: ((happened: Happened) => void) | undefined;
   machines(): Promise<MachineRecord[]>;
   machine(name: string): Promise<MachineRecord | undefined>;
   pools(): Promise<PoolSpec[]>;

@@ -10,7 +10,11 @@ export const keys = {
     `/baremetal/nodes/${id}/${part}`,
   pool: (name: string, part: 'members' | 'config' | 'source' | 'target') =>
     `/baremetal/pools/${name}/${part}`,
-  global: (part: 'config' | 'stats' | 'source' | 'power-ons' | 'energy') => `/baremetal/global/${part}`,
+  global: (
+    part: 'config' | 'stats' | 'source' | 'power-ons' | 'energy' | 'alerts' | 'triggers' | 'caption',
+  ) => `/baremetal/global/${part}`,
+  pressures: '/baremetal/global/pressure-',
+  pressure: (node: string) => `/baremetal/global/pressure-${node}`,
   operation: (id: string) => `/baremetal/operations/${id}`,
   decision: (id: string) => `/baremetal/decisions/${id}`,
   seenEvent: (id: string) => `/baremetal/seen/${id}`,

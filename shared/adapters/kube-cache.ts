@@ -1,19 +1,16 @@
-import {
-  ApiException,
-  type KubeConfig,
-  type KubernetesListObject,
-  type KubernetesObject,
-  Watch,
-} from '@kubernetes/client-node';
+import type { KubernetesObject } from '@kubernetes/client-node';
 import type { Clock } from '../ports.ts';
 import { ClusterError } from '../ports.ts';
 import type { Log } from '../runtime/log.ts';
+import type { Connections } from './kube-connections.ts';
 import { problemOf } from './kube-errors.ts';
+import type { Page } from './kube-page.ts';
+import { isAnswer } from './kube-transport.ts';
 
 export interface CacheOptions<Raw extends KubernetesObject, Kept> {
-  readonly kubeConfig: KubeConfig;
+  readonly connections: Pick<Connections, 'watch'>;
   readonly path: string;
-  readonly list: (page: string | undefined) => Promise<KubernetesListObject<Raw>>;
+  readonly list: (page: string | undefined) => Promise<Page<Raw>>;
   readonly keep: (raw: Raw) => Kept;
   readonly onChange: (now: Kept | undefined, before: Kept | undefined) => void;
   readonly clock: Clock;
@@ -46,9 +43,6 @@ export function createCache<Raw extends KubernetesObject, Kept>(
   const { clock, log, path, onChange } = options;
   const closing = new AbortController();
   const kept = new Map<string, { readonly version: string; readonly value: Kept }>();
-  const watch = new Watch(options.kubeConfig);
-  // Not offered as an option: 30 s, by default, is long to decide on what may be old.
-  Object.assign(watch, { requestTimeoutMs: longestSilenceMs });
   /** Since when nothing has been heard; only an answer of the server ends it. */
   let lostAt: number | undefined = clock.monotonic();
   let lastProblem = 'it was never reached';
@@ -82,6 +76,8 @@ export function createCache<Raw extends KubernetesObject, Kept>(
     let resourceVersion = '';
     do {
       const { items, metadata } = await options.list(page);
+      // A long list is no silence.
+      if (!isListed) lostAt = clock.monotonic();
       for (const item of items) {
         gone.delete(keyOf(item));
         put(item);
@@ -111,22 +107,24 @@ export function createCache<Raw extends KubernetesObject, Kept>(
         if ((error as { statusCode?: number } | null)?.statusCode === 410) at = undefined;
         resolve(at);
       };
-      watch
-        .watch(
+      options.connections
+        .watch({
           path,
-          { resourceVersion, allowWatchBookmarks: true },
-          (type: string, object: Raw) => {
+          query: { resourceVersion, allowWatchBookmarks: true },
+          silenceMs: longestSilenceMs,
+          onEvent(type, given) {
             if (type === 'ERROR') {
               at = undefined;
               return;
             }
+            const object = given as Raw;
             at = object.metadata?.resourceVersion ?? at;
             if (type === 'BOOKMARK') return;
             if (type === 'DELETED') remove(keyOf(object));
             else put(object);
           },
-          finish,
-        )
+          onEnd: finish,
+        })
         .then((started) => {
           controller = started;
           if (finished) return;
@@ -166,7 +164,11 @@ export function createCache<Raw extends KubernetesObject, Kept>(
 
   return {
     async all() {
-      if (!isListed) await Promise.race([listed.promise, clock.sleep(longestGapMs, closing.signal)]);
+      while (!isListed && !refusal && !closing.signal.aborted) {
+        const leftMs = longestGapMs - (clock.monotonic() - (lostAt ?? clock.monotonic()));
+        if (leftMs <= 0) break;
+        await Promise.race([listed.promise, clock.sleep(leftMs, closing.signal)]);
+      }
       if (refusal)
         throw new ClusterError(
           'refused',
@@ -187,8 +189,7 @@ export function createCache<Raw extends KubernetesObject, Kept>(
 }
 
 /** Forbidden, or of a kind that the server does not know. */
-const isRefusal = (error: unknown): boolean =>
-  error instanceof ApiException && (error.code === 403 || error.code === 404);
+const isRefusal = (error: unknown): boolean => isAnswer(error) && (error.code === 403 || error.code === 404);
 
 const keyOf = (object: KubernetesObject): string =>
   `${object.metadata?.namespace ?? ''}/${object.metadata?.name}`;

@@ -1,14 +1,4 @@
-import {
-  ApiException,
-  CoreV1Api,
-  EventsV1Api,
-  type KubeConfig,
-  PatchStrategy,
-  StorageV1Api,
-  setHeaderOptions,
-  type V1Node,
-  type V1Pod,
-} from '@kubernetes/client-node';
+import type { KubeConfig, V1Node, V1Pod } from '@kubernetes/client-node';
 import type { ClusterView, Node, Pod } from '../core/cluster.ts';
 import { type Clock, type Cluster, ClusterError, type NodeChange } from '../ports.ts';
 import type { Log } from '../runtime/log.ts';
@@ -17,13 +7,15 @@ import { keepConnections } from './kube-connections.ts';
 import { toNode, toPod } from './kube-convert.ts';
 import { blockedBy, retryAfter, toClusterError } from './kube-errors.ts';
 import { rawLists } from './kube-list.ts';
+import type { KubeApis } from './kube-operations.ts';
 import { createShare } from './kube-share.ts';
 import { watchSurroundings } from './kube-surroundings.ts';
 import { createTeller } from './kube-tell.ts';
+import { isAnswer, type KubeTransport } from './kube-transport.ts';
 import { type ViewPart, viewParts } from './view-parts.ts';
 
 export interface KubeClusterOptions {
-  readonly kubeConfig: KubeConfig;
+  readonly kubeConfig: KubeConfig | KubeTransport;
   readonly clock: Clock;
   readonly log: Log;
   /** How long a call may take; a read never more than ten seconds. */
@@ -39,25 +31,22 @@ const pageSize = 500;
 /** A change of a node that others keep writing to is given up after so many tries. */
 const mostTries = 5;
 const longestReadMs = 10_000;
-const mergePatch = setHeaderOptions('Content-Type', PatchStrategy.MergePatch);
 
-/** The cluster through @kubernetes/client-node: reads from a watched cache, writes directly. */
+/** The cluster through its API: reads from a watched cache, writes directly. */
 export function createKubeCluster(options: KubeClusterOptions): Cluster & { close(): void } {
   const { clock, log, timeoutMs = 30_000 } = options;
   const connections = keepConnections(options.kubeConfig, {
     readMs: Math.min(timeoutMs, longestReadMs),
     writeMs: timeoutMs,
   });
-  const { kubeConfig } = connections;
-  const api = connections.api(CoreV1Api);
-  const storage = connections.api(StorageV1Api);
+  const { core: api, storage } = connections.apis;
   const ignore = (): void => {};
   const share = createShare();
   const rawList = rawLists(connections);
   const seesPods = options.sees?.includes('pods') ?? true;
   const pods = seesPods
     ? createCache({
-        kubeConfig,
+        connections,
         clock,
         log,
         path: '/api/v1/pods',
@@ -67,7 +56,7 @@ export function createKubeCluster(options: KubeClusterOptions): Cluster & { clos
       })
     : undefined;
   const nodes = createCache({
-    kubeConfig,
+    connections,
     clock,
     log,
     path: '/api/v1/nodes',
@@ -106,11 +95,11 @@ export function createKubeCluster(options: KubeClusterOptions): Cluster & { clos
       call(async () => {
         for (let tries = 1; ; tries += 1)
           try {
-            await api.patchNode({ name, body: await nodePatch(api, name, change) }, mergePatch);
+            await api.patchNode({ name, body: await nodePatch(api, name, change) });
             return;
           } catch (error) {
             // Somebody else wrote meanwhile, as node controllers often do: made anew from what is there now.
-            const conflict = error instanceof ApiException && error.code === 409;
+            const conflict = isAnswer(error) && error.code === 409;
             if (!conflict || tries === mostTries) throw error;
           }
       }),
@@ -132,13 +121,12 @@ export function createKubeCluster(options: KubeClusterOptions): Cluster & { clos
         return { kind: 'evicted' };
       } catch (error) {
         // 409: another pod has the name now, so the one we meant is gone.
-        if (error instanceof ApiException && (error.code === 404 || error.code === 409))
-          return { kind: 'gone' };
-        if (error instanceof ApiException && error.code === 429)
+        if (isAnswer(error) && (error.code === 404 || error.code === 409)) return { kind: 'gone' };
+        if (isAnswer(error) && error.code === 429)
           return { kind: 'blocked', why: blockedBy(error), retryAfterMs: retryAfter(error) };
         // What the server will not do for this pod, such as one with two budgets, must not end the whole drain.
         const answer = toClusterError(error);
-        if (answer.code === 'refused' || (error instanceof ApiException && error.code === 500))
+        if (answer.code === 'refused' || (isAnswer(error) && error.code === 500))
           return { kind: 'blocked', why: answer.message };
         throw answer;
       }
@@ -167,7 +155,7 @@ export function createKubeCluster(options: KubeClusterOptions): Cluster & { clos
         if (error instanceof ClusterError && error.code === 'refused') return undefined;
         throw error;
       }),
-    tell: createTeller(connections.api(EventsV1Api), clock, log),
+    tell: createTeller(connections.apis.events, clock, log),
     close() {
       pods?.close();
       nodes.close();
@@ -190,7 +178,7 @@ function withoutUnseen(view: ClusterView, sees: readonly ViewPart[] | undefined)
 }
 
 /** Taints are a list: the patch names the version it was made from, so that nobody else's taint gets lost. */
-async function nodePatch(api: CoreV1Api, name: string, change: NodeChange): Promise<object> {
+async function nodePatch(api: KubeApis['core'], name: string, change: NodeChange): Promise<object> {
   const { labels, annotations, unschedulable, providerID, taints = [], removeTaints = [] } = change;
   const spec = { ...(unschedulable !== undefined && { unschedulable }), ...(providerID && { providerID }) };
   if (taints.length === 0 && removeTaints.length === 0) return { metadata: { labels, annotations }, spec };

@@ -1,4 +1,5 @@
 import type { KubeConfig } from '@kubernetes/client-node';
+import type { KubeTransport } from './kube-transport.ts';
 
 export interface KubeConfigSource {
   /** The text of a kubeconfig, or the file it stands in; neither: the pod's own account, then ~/.kube/config. */
@@ -6,7 +7,16 @@ export interface KubeConfigSource {
   readonly kubeconfigFile?: string | undefined;
 }
 
-/** The Kubernetes client is most of the start-up time: it is loaded when first used. */
+/** The API server that is meant. Nothing is asked of it yet, and client-node is loaded only where it is needed. */
+export async function openKube(source: KubeConfigSource): Promise<KubeTransport> {
+  const { quickTarget } = await import('./kube-target.ts');
+  const target = await quickTarget(source);
+  if (target) return (await import('./kube-transport-https.ts')).httpsTransport(target);
+  const { clientTransport } = await import('./kube-transport-client.ts');
+  return clientTransport(await loadKubeConfig(source));
+}
+
+/** client-node takes longer to load than all the rest: it is loaded when first used. */
 export async function loadKubeConfig({ kubeconfig, kubeconfigFile }: KubeConfigSource): Promise<KubeConfig> {
   const { KubeConfig } = await import('@kubernetes/client-node');
   const config = new KubeConfig();

@@ -1,10 +1,7 @@
-import {
-  type ApiType,
-  type Configuration,
-  type KubeConfig,
-  Observable,
-  type ObservableMiddleware,
-} from '@kubernetes/client-node';
+import type { KubeConfig } from '@kubernetes/client-node';
+import { type KubeApis, operations } from './kube-operations.ts';
+import { ApiException, type KubeCall, type KubeTransport } from './kube-transport.ts';
+import { clientTransport } from './kube-transport-client.ts';
 
 /** How long the server is given: an answer to a question is short, a write may wait for webhooks. */
 export interface Patience {
@@ -12,62 +9,57 @@ export interface Patience {
   readonly writeMs: number;
 }
 
-/** Ends what the connections of a kubeconfig hold open. */
-export interface Connections {
-  readonly kubeConfig: KubeConfig;
-  /** An API of client-node that gives up in time. */
-  api<Api extends ApiType>(type: new (config: Configuration) => Api): Api;
-  close(): void;
+/** The API server, which is given up on in time. */
+export interface Connections extends Pick<KubeTransport, 'watch' | 'close'> {
+  readonly apis: KubeApis;
+  /** The answer as text; whatever is not a success is thrown as an ApiException. */
+  ask(call: KubeCall): Promise<string>;
 }
 
-interface Dispatcher {
-  destroy(): Promise<void>;
-}
-
-/**
- * client-node makes a new dispatcher, and with it a new TLS connection, for every request. Here they are kept
- * as long as nothing about them changes, as a renewed certificate does.
- */
-export function keepConnections(given: KubeConfig, patience: Patience): Connections {
-  const make = Reflect.get(given, 'createDispatcher') as (
-    cluster: unknown,
-    options: unknown,
-  ) => Dispatcher | undefined;
-  let kept: { readonly for: string; readonly dispatcher: Dispatcher | undefined } | undefined;
-  const kubeConfig: KubeConfig = Object.create(given, {
-    createDispatcher: {
-      value(cluster: unknown, options: unknown) {
-        const wanted = JSON.stringify([cluster, options]);
-        if (kept?.for !== wanted) {
-          // Whoever still uses the old one finishes with it; its idle connections end by themselves.
-          kept = { for: wanted, dispatcher: make.call(given, cluster, options) };
-        }
-        return kept.dispatcher;
-      },
-    },
-  });
+export function keepConnections(given: KubeConfig | KubeTransport, patience: Patience): Connections {
+  const transport = 'send' in given ? given : clientTransport(given);
+  const ask = async (call: KubeCall): Promise<string> => {
+    // On a connection that has silently died a call would last for minutes, and a drain with it.
+    const signal = AbortSignal.timeout(call.method === 'GET' ? patience.readMs : patience.writeMs);
+    const answer = await transport.send(call, signal);
+    if (answer.status < 200 || answer.status > 299) throw new ApiException(answer);
+    return answer.text;
+  };
   return {
-    kubeConfig,
-    api: (type) =>
-      kubeConfig.makeApiClient(
-        class extends (type as new (config: Configuration) => ApiType) {
-          constructor(config: Configuration) {
-            super({ ...config, middleware: [...config.middleware, deadline(patience)] });
-          }
-        } as typeof type,
-      ),
-    close() {
-      // Only what is under way could complain, and nobody waits for it any more.
-      kept?.dispatcher?.destroy().catch(() => undefined);
-    },
+    ask,
+    apis: apisOf(ask),
+    watch: (watch) => transport.watch(watch),
+    close: () => transport.close(),
   };
 }
 
-/** On a connection that has silently died a call would last for minutes, and a drain with it. */
-const deadline = ({ readMs, writeMs }: Patience): ObservableMiddleware => ({
-  pre(request) {
-    request.setSignal(AbortSignal.timeout(request.getHttpMethod() === 'GET' ? readMs : writeMs));
-    return new Observable(Promise.resolve(request));
-  },
-  post: (response) => new Observable(Promise.resolve(response)),
-});
+function apisOf(ask: Connections['ask']): KubeApis {
+  const apis = Object.entries(operations).map(([api, rows]) => [
+    api,
+    Object.fromEntries(
+      Object.entries(rows).map(([name, row]) => [
+        name,
+        async (given: Readonly<Record<string, unknown>> = {}) =>
+          asClientNode(JSON.parse(await ask(callOf(row, given)))),
+      ]),
+    ),
+  ]);
+  return Object.fromEntries(apis) as KubeApis;
+}
+
+function callOf(row: string, { body, _continue, ...given }: Readonly<Record<string, unknown>>): KubeCall {
+  const [method = '', pattern = ''] = row.split(' ');
+  const query: Record<string, unknown> = { ...given, continue: _continue };
+  const path = pattern.replace(/\{(\w+)\}/g, (_, name: string) => {
+    const value = query[name];
+    delete query[name];
+    return encodeURIComponent(String(value));
+  });
+  return { method: method as KubeCall['method'], path, query: query as KubeCall['query'], body };
+}
+
+/** There is one field that client-node gives another name. */
+function asClientNode(answer: { metadata?: { continue?: string; _continue?: string } }): unknown {
+  if (answer.metadata?.continue) answer.metadata._continue = answer.metadata.continue;
+  return answer;
+}

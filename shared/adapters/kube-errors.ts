@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
-import { ApiException } from '@kubernetes/client-node';
 import { ClusterError } from '../ports.ts';
+import { type ApiException, isAnswer } from './kube-transport.ts';
 
 const codes: Readonly<Record<number, ClusterError['code']>> = {
   404: 'not-found',
@@ -9,7 +9,7 @@ const codes: Readonly<Record<number, ClusterError['code']>> = {
 };
 
 export function toClusterError(error: unknown): ClusterError {
-  if (!(error instanceof ApiException))
+  if (!isAnswer(error))
     return new ClusterError('unavailable', `the Kubernetes API server does not answer (${problemOf(error)})`);
   const code = codes[error.code] ?? (error.code >= 500 ? 'unavailable' : 'refused');
   return new ClusterError(code, `the Kubernetes API server answered ${problemOf(error)}`, {
@@ -19,7 +19,7 @@ export function toClusterError(error: unknown): ClusterError {
 
 /** What went wrong, in a few words: an ApiException's own message repeats every header. */
 export function problemOf(error: unknown): string {
-  if (error instanceof ApiException) return `${error.code}: ${statusOf(error).message}`;
+  if (isAnswer(error)) return `${error.code}: ${statusOf(error).message}`;
   if (!(error instanceof Error)) return String(error);
   // fetch says only that it failed; why is in the cause.
   const { code, message } = (error.cause ?? {}) as { code?: unknown; message?: unknown };
@@ -28,12 +28,12 @@ export function problemOf(error: unknown): string {
 }
 
 /** Why an eviction was refused; the causes name the budget. */
-export function blockedBy(error: ApiException<unknown>): string {
+export function blockedBy(error: ApiException): string {
   const { message, details } = statusOf(error);
   return [message, ...(details?.causes ?? []).map((cause) => cause.message)].filter(Boolean).join(' ');
 }
 
-export function retryAfter(error: ApiException<unknown>): number | undefined {
+export function retryAfter(error: ApiException): number | undefined {
   const seconds = Number(error.headers['retry-after']);
   return Number.isFinite(seconds) ? seconds * 1000 : undefined;
 }
@@ -44,7 +44,7 @@ interface Status {
 }
 
 /** The body of an ApiException is the Status as text. */
-function statusOf({ body, code }: ApiException<unknown>): Status {
+function statusOf({ body, code }: ApiException): Status {
   // The client keeps no body of a 401.
   if (body === undefined) return { message: STATUS_CODES[code] ?? 'no explanation' };
   try {

@@ -1,10 +1,10 @@
 import type { Cluster } from '../ports.ts';
 import type { KubeClusterOptions } from './kube-cluster.ts';
-import { type KubeConfigSource, loadKubeConfig } from './kube-config.ts';
+import { type KubeConfigSource, openKube } from './kube-config.ts';
 
 export interface LazyClusterOptions extends Omit<KubeClusterOptions, 'kubeConfig'>, KubeConfigSource {}
 
-/** The Kubernetes client is most of the start-up time: it is loaded when first used, which some functions never do. */
+/** What talks to Kubernetes is loaded when first used, which some functions never do. */
 export function lazyCluster(options: LazyClusterOptions): Cluster & { close(): void } {
   let connected: Promise<Cluster & { close(): void }> | undefined;
   const cluster = (): Promise<Cluster & { close(): void }> => {
@@ -37,7 +37,7 @@ async function connect({
   ...options
 }: LazyClusterOptions): Promise<Cluster & { close(): void }> {
   const [kubeConfig, { createKubeCluster }] = await Promise.all([
-    loadKubeConfig({ kubeconfig, kubeconfigFile }),
+    openKube({ kubeconfig, kubeconfigFile }),
     import('./kube-cluster.ts'),
   ]);
   return createKubeCluster({ ...options, kubeConfig });

@@ -1,4 +1,4 @@
-import { type KubeConfigSource, loadKubeConfig } from './kube-config.ts';
+import { type KubeConfigSource, openKube } from './kube-config.ts';
 import type { KubeResourcesOptions } from './kube-resources.ts';
 import type { Resources } from './resources.ts';
 
@@ -35,7 +35,7 @@ async function connect({
   ...options
 }: LazyResourcesOptions): Promise<Resources & { close(): void }> {
   const [kubeConfig, { createKubeResources }] = await Promise.all([
-    loadKubeConfig({ kubeconfig, kubeconfigFile }),
+    openKube({ kubeconfig, kubeconfigFile }),
     import('./kube-resources.ts'),
   ]);
   return createKubeResources({ ...options, kubeConfig });

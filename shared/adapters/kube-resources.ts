@@ -1,12 +1,4 @@
-import {
-  ApiException,
-  CoreV1Api,
-  CustomObjectsApi,
-  type KubeConfig,
-  type KubernetesObject,
-  PatchStrategy,
-  setHeaderOptions,
-} from '@kubernetes/client-node';
+import type { KubeConfig, KubernetesObject } from '@kubernetes/client-node';
 import { type Clock, ClusterError } from '../ports.ts';
 import type { Log } from '../runtime/log.ts';
 import { apiVersion, group, type KindName, resourceKinds, version } from '../schema/resource-kinds.ts';
@@ -14,10 +6,11 @@ import { mergePatchOf } from './json-merge.ts';
 import { type Cache, createCache } from './kube-cache.ts';
 import { keepConnections } from './kube-connections.ts';
 import { toClusterError } from './kube-errors.ts';
+import { isAnswer, type KubeTransport } from './kube-transport.ts';
 import type { AllResources, Json, Resource, Resources } from './resources.ts';
 
 export interface KubeResourcesOptions {
-  readonly kubeConfig: KubeConfig;
+  readonly kubeConfig: KubeConfig | KubeTransport;
   readonly clock: Clock;
   readonly log: Log;
   /** How long a call may take. */
@@ -41,18 +34,15 @@ const longestReadMs = 10_000;
 /** How often a cluster without our kinds is asked whether it has them now. */
 const askEveryMs = 30_000;
 const fieldManager = 'bamel-sync-inventory';
-const mergePatch = setHeaderOptions('Content-Type', PatchStrategy.MergePatch);
 
-/** Our custom resources through @kubernetes/client-node: watched once they are installed. */
+/** Our custom resources through the API: watched once they are installed. */
 export function createKubeResources(options: KubeResourcesOptions): Resources & { close(): void } {
   const { clock, log, timeoutMs = 30_000, onResource = () => undefined } = options;
   const connections = keepConnections(options.kubeConfig, {
     readMs: Math.min(timeoutMs, longestReadMs),
     writeMs: timeoutMs,
   });
-  const { kubeConfig } = connections;
-  const custom = connections.api(CustomObjectsApi);
-  const core = connections.api(CoreV1Api);
+  const { custom, core } = connections.apis;
   let caches: Record<KindName, Cache<Resource>> | undefined;
   let askAgainAt = 0;
 
@@ -66,7 +56,7 @@ export function createKubeResources(options: KubeResourcesOptions): Resources & 
   const watch = (kind: KindName): Cache<Resource> => {
     const { plural } = resourceKinds[kind];
     return createCache<Raw, Resource>({
-      kubeConfig,
+      connections,
       clock,
       log,
       path: `/apis/${apiVersion}/${plural}`,
@@ -129,24 +119,22 @@ export function createKubeResources(options: KubeResourcesOptions): Resources & 
     read: (resource) => patched(resource, () => custom.getNamespacedCustomObject(at(resource))),
     writeFinalizers: (resource, finalizers) =>
       patched(resource, () =>
-        custom.patchNamespacedCustomObject(
-          {
-            ...at(resource),
-            fieldManager,
-            body: { metadata: { finalizers, resourceVersion: resource.resourceVersion, uid: resource.uid } },
-          },
-          mergePatch,
-        ),
+        custom.patchNamespacedCustomObject({
+          ...at(resource),
+          fieldManager,
+          body: { metadata: { finalizers, resourceVersion: resource.resourceVersion, uid: resource.uid } },
+        }),
       ),
     async writeStatus(resource, status) {
       const patch = mergePatchOf(resource.status, status);
       if (!patch) return resource;
       const metadata = { resourceVersion: resource.resourceVersion, uid: resource.uid };
       return patched(resource, () =>
-        custom.patchNamespacedCustomObjectStatus(
-          { ...at(resource), fieldManager, body: { metadata, status: patch } },
-          mergePatch,
-        ),
+        custom.patchNamespacedCustomObjectStatus({
+          ...at(resource),
+          fieldManager,
+          body: { metadata, status: patch },
+        }),
       );
     },
     async delete(resource) {
@@ -196,7 +184,7 @@ async function call<Value>(work: () => Promise<Value>): Promise<Value | undefine
   try {
     return await work();
   } catch (error) {
-    if (error instanceof ApiException && (error.code === 404 || error.code === 409)) return undefined;
+    if (isAnswer(error) && (error.code === 404 || error.code === 409)) return undefined;
     throw error instanceof ClusterError ? error : toClusterError(error);
   }
 }

@@ -1,11 +1,4 @@
-import {
-  AppsV1Api,
-  CoreV1Api,
-  type KubernetesListObject,
-  type KubernetesObject,
-  PolicyV1Api,
-  StorageV1Api,
-} from '@kubernetes/client-node';
+import type { KubernetesListObject, KubernetesObject } from '@kubernetes/client-node';
 import type { ClusterView } from '../core/cluster.ts';
 import { type Clock, ClusterError } from '../ports.ts';
 import type { Log } from '../runtime/log.ts';
@@ -36,8 +29,7 @@ export function watchSurroundings(
     sees,
   }: { readonly clock: Clock; readonly log: Log; readonly sees?: readonly ViewPart[] | undefined },
 ): { read(): Promise<Surroundings>; close(): void } {
-  const core = connections.api(CoreV1Api);
-  const storage = connections.api(StorageV1Api);
+  const { core, storage, apps, policy } = connections.apis;
   const watch = <Raw extends KubernetesObject, Kept>(
     part: ViewPart,
     path: string,
@@ -46,7 +38,7 @@ export function watchSurroundings(
   ): Cache<Kept> | undefined => {
     if (sees && !sees.includes(part)) return undefined;
     return createCache({
-      kubeConfig: connections.kubeConfig,
+      connections,
       clock,
       log,
       path,
@@ -60,7 +52,7 @@ export function watchSurroundings(
     daemonSets: watch(
       'daemonSets',
       '/apis/apps/v1/daemonsets',
-      (page) => connections.api(AppsV1Api).listDaemonSetForAllNamespaces(page),
+      (page) => apps.listDaemonSetForAllNamespaces(page),
       toDaemonSet,
     ),
     namespaces: watch('namespaces', '/api/v1/namespaces', (page) => core.listNamespace(page), toNamespace),
@@ -85,7 +77,7 @@ export function watchSurroundings(
     budgets: watch(
       'budgets',
       '/apis/policy/v1/poddisruptionbudgets',
-      (page) => connections.api(PolicyV1Api).listPodDisruptionBudgetForAllNamespaces(page),
+      (page) => policy.listPodDisruptionBudgetForAllNamespaces(page),
       toBudget,
     ),
   };

@@ -1,8 +1,9 @@
 import { hostname } from 'node:os';
-import { type EventsV1Api, V1MicroTime } from '@kubernetes/client-node';
+import type { V1MicroTime } from '@kubernetes/client-node';
 import type { Clock, Cluster } from '../ports.ts';
 import type { Log } from '../runtime/log.ts';
 import { problemOf } from './kube-errors.ts';
+import type { KubeApis } from './kube-operations.ts';
 
 /** The longest text the API takes, in bytes. */
 const longestNote = 1024;
@@ -18,7 +19,7 @@ const apiVersions: Readonly<Record<string, string>> = {
 };
 
 /** Writes Kubernetes Events. What is told is already done: failing to tell it fails nothing. */
-export function createTeller(api: EventsV1Api, clock: Clock, log: Log): Cluster['tell'] {
+export function createTeller(api: KubeApis['events'], clock: Clock, log: Log): Cluster['tell'] {
   let told = '';
   return async ({ kind, namespace, name, uid }, type, reason, message) => {
     try {
@@ -30,7 +31,7 @@ export function createTeller(api: EventsV1Api, clock: Clock, log: Log): Cluster[
             generateName: `${name.slice(0, 200).replace(/[^a-z0-9]+$/, '')}.bamel-`,
             namespace: namespace ?? 'default',
           },
-          eventTime: new V1MicroTime(clock.now()),
+          eventTime: microTime(clock.now()),
           regarding: {
             apiVersion: apiVersions[kind] ?? 'v1',
             kind,
@@ -55,6 +56,10 @@ export function createTeller(api: EventsV1Api, clock: Clock, log: Log): Cluster[
     }
   };
 }
+
+/** The API takes six digits of a second, no fewer. */
+const microTime = (ms: number): V1MicroTime =>
+  new Date(ms).toISOString().replace('Z', '000Z') as unknown as V1MicroTime;
 
 function shortened(text: string): string {
   const bytes = Buffer.from(text);

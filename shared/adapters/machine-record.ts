@@ -49,6 +49,7 @@ export function createRecordReader(clock: Clock): RecordReader {
       const status = part<MachineStatus>('status') ?? newStatus(clock.now());
       records.push({
         ...described,
+        ...(status.setAside && { spec: { ...described.spec, maintenance: true } }),
         status,
         since: sinceWhen(described.input.name, status),
         metrics: part<MachineMetrics>('metrics') ?? {},

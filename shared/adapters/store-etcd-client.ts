@@ -1,21 +1,19 @@
 import {
   Etcd3,
+  EtcdLeaseInvalidError,
   type IDuplexStream,
-  type IKeyValue,
+  type ILeaseKeepAliveResponse,
   type IWatchRequest,
   type IWatchResponse,
-  Range,
 } from 'etcd3';
-import type { Entry } from '../ports.ts';
+import { deadlineMs, type EtcdCalls } from './store-etcd-calls.ts';
 import { hostChoice } from './store-etcd-hosts.ts';
 import type { EtcdAddress } from './store-etcd-url.ts';
 
-/** Of one call. etcd3 has none of its own: a put to a frozen member would hang. */
-export const deadlineMs = 2000;
+type WatchStream = IDuplexStream<IWatchRequest, IWatchResponse>;
 
-export type WatchStream = IDuplexStream<IWatchRequest, IWatchResponse>;
-
-export class EtcdClient extends Etcd3 {
+/** etcd through etcd3, which speaks gRPC. */
+export class EtcdClient extends Etcd3 implements EtcdCalls {
   constructor({ hosts, credentials, serverName, auth }: EtcdAddress) {
     super({
       hosts: [...hosts],
@@ -44,7 +42,20 @@ export class EtcdClient extends Etcd3 {
   }
 
   /** etcd3's own watcher stays silent after some cancellations (an expired token, compaction): not used. */
-  watchStream(): Promise<WatchStream> {
+  async watchFrom(
+    request: Parameters<EtcdCalls['watchFrom']>[0],
+    onResponse: Parameters<EtcdCalls['watchFrom']>[1],
+    onEnd: () => void,
+  ): Promise<{ cancel(): void }> {
+    const stream = await this.#watchStream();
+    stream.on('error', onEnd);
+    stream.on('end', onEnd);
+    stream.on('data', onResponse);
+    stream.write({ create_request: request });
+    return stream;
+  }
+
+  #watchStream(): Promise<WatchStream> {
     return this.pool.withConnection('Watch', ({ resource, client, metadata }) => {
       const withLeader = metadata.clone();
       // Ends the stream when this member loses touch with the others, rather than showing the past.
@@ -55,16 +66,34 @@ export class EtcdClient extends Etcd3 {
       return stream;
     });
   }
-}
 
-export function rangeOf(prefix: string): { key: Buffer; range_end: Buffer } {
-  const { start, end } = Range.prefix(prefix);
-  return { key: start, range_end: end };
-}
+  kvRange: EtcdCalls['kvRange'] = (request) => this.kv.range(request);
 
-export const toEntry = ({ key, value, mod_revision, create_revision }: IKeyValue): Entry => ({
-  key: key.toString(),
-  value: value.toString(),
-  revision: Number(mod_revision),
-  created: Number(create_revision),
-});
+  kvTxn: EtcdCalls['kvTxn'] = (request) => this.kv.txn(request);
+
+  async leaseGrant(seconds: number): Promise<string> {
+    const { ID } = await this.leaseClient.leaseGrant({ TTL: seconds });
+    return ID;
+  }
+
+  async leaseKeepAlive(id: string, withinMs: number): Promise<boolean> {
+    const stream = await this.leaseClient.leaseKeepAlive({ deadline: Date.now() + withinMs });
+    try {
+      const { TTL } = await new Promise<ILeaseKeepAliveResponse>((resolve, reject) => {
+        stream.on('data', resolve);
+        stream.on('error', reject);
+        stream.on('end', () => reject(new Error('etcd ended the keep-alive')));
+        stream.write({ ID: id });
+      });
+      return Number(TTL) > 0;
+    } finally {
+      stream.end();
+    }
+  }
+
+  async leaseRevoke(ID: string): Promise<void> {
+    await this.leaseClient.leaseRevoke({ ID }).catch((error) => {
+      if (!(error instanceof EtcdLeaseInvalidError)) throw error;
+    });
+  }
+}

@@ -37,10 +37,6 @@ export function errorCode(error: unknown, call: 'read' | 'commit'): StoreError['
   return call === 'commit' ? 'ambiguous' : 'unavailable';
 }
 
-/** A read at a revision that etcd has thrown away. */
-export const isCompacted = (error: Error): boolean =>
-  error.message.includes('required revision has been compacted');
-
 export function storeError(code: StoreError['code'], error: unknown, failingForMs: number): StoreError {
   if (error instanceof ClientClosedError)
     return new StoreError(code, 'etcd: the store is closed', { cause: error });

@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { IWatchResponse } from 'etcd3';
 import { type Entry, type StoreChange, StoreError, type Watch } from '../ports.ts';
 import { ChangeQueue } from './store-changes.ts';
-import { type EtcdClient, rangeOf, toEntry, type WatchStream } from './store-etcd-client.ts';
+import { type EtcdCalls, rangeOf, toEntry, type WatchResponse } from './store-etcd-calls.ts';
 
 const reconnectMs = 250;
 
@@ -13,15 +12,15 @@ type List = (prefix: string) => Promise<{ readonly revision: number; readonly en
  * is not possible any more (compacted, or cancelled for any other reason) it is listed anew.
  */
 export class EtcdWatch implements Watch {
-  readonly #client: EtcdClient;
+  readonly #etcd: EtcdCalls;
   readonly #list: List;
   readonly #prefix: string;
   readonly #queue: ChangeQueue;
   readonly #closing = new AbortController();
   #running: Promise<void> | undefined;
 
-  constructor(client: EtcdClient, list: List, prefix: string, onChange: (change: StoreChange) => void) {
-    this.#client = client;
+  constructor(etcd: EtcdCalls, list: List, prefix: string, onChange: (change: StoreChange) => void) {
+    this.#etcd = etcd;
     this.#list = list;
     this.#prefix = prefix;
     this.#queue = new ChangeQueue(onChange);
@@ -59,33 +58,29 @@ export class EtcdWatch implements Watch {
   /** Reads one stream to its end. The revision to go on from, or undefined: it must be listed anew. */
   async #read(from: number): Promise<number | undefined> {
     const { signal } = this.#closing;
-    let stream: WatchStream;
+    let next: number | undefined = from;
+    const ended = Promise.withResolvers<void>();
+    const request = { ...rangeOf(this.#prefix), start_revision: String(from) };
+    const onResponse = (response: WatchResponse) => {
+      next = this.#take(response, next);
+      if (next === undefined) ended.resolve();
+    };
+    let watching: { cancel(): void };
     try {
-      stream = await this.#client.watchStream();
+      watching = await this.#etcd.watchFrom(request, onResponse, ended.resolve);
     } catch {
       return from;
     }
-    let next: number | undefined = from;
-    const stop = () => stream.cancel();
+    const stop = () => watching.cancel();
     signal.addEventListener('abort', stop);
     if (signal.aborted) stop();
-    await new Promise<void>((resolve) => {
-      stream.on('error', () => resolve());
-      stream.on('end', resolve);
-      stream.on('data', (response) => {
-        next = this.#take(response, next);
-        if (next === undefined) resolve();
-      });
-      stream.write({
-        create_request: { ...rangeOf(this.#prefix), start_revision: from },
-      });
-    });
+    await ended.promise;
     signal.removeEventListener('abort', stop);
     stop();
     return next;
   }
 
-  #take(response: IWatchResponse, next: number | undefined): number | undefined {
+  #take(response: WatchResponse, next: number | undefined): number | undefined {
     if (response.canceled) return undefined;
     for (const { type, kv } of response.events) {
       const revision = Number(kv.mod_revision);

@@ -1,4 +1,4 @@
-import { EtcdLeaseInvalidError, type ICompare, type ILeaseKeepAliveResponse, type IRequestOp } from 'etcd3';
+import type { ICompare, IRequestOp } from 'etcd3';
 import {
   type CommitResult,
   type Condition,
@@ -12,9 +12,7 @@ import {
 } from '../ports.ts';
 import { keys } from './keys.ts';
 import { checkCommit } from './store-checks.ts';
-import { deadlineMs, EtcdClient, rangeOf, toEntry } from './store-etcd-client.ts';
-import { errorCode, isCompacted, storeError } from './store-etcd-errors.ts';
-import type { EtcdAddress } from './store-etcd-url.ts';
+import { deadlineMs, type EtcdCalls, rangeOf, toEntry } from './store-etcd-calls.ts';
 import { EtcdWatch } from './store-etcd-watch.ts';
 import { HeldLease, leftToItsTtl } from './store-lease.ts';
 
@@ -22,19 +20,19 @@ const pageSize = 1000;
 
 /** The store in an etcd cluster, for any number of processes. Nothing is asked of etcd until the first call. */
 export class EtcdStore implements Store {
-  readonly #client: EtcdClient;
+  readonly #etcd: EtcdCalls;
   readonly #tries: number;
   readonly #watches = new Set<EtcdWatch>();
   readonly #held = new Set<HeldLease>();
   #failingSince: number | undefined;
 
-  constructor(address: EtcdAddress) {
-    this.#client = new EtcdClient(address);
-    this.#tries = address.hosts.length + 1;
+  constructor(etcd: EtcdCalls, hosts: number) {
+    this.#etcd = etcd;
+    this.#tries = hosts + 1;
   }
 
   async get(key: string): Promise<Entry | undefined> {
-    const { kvs } = await this.#call('read', () => this.#client.kv.range({ key: Buffer.from(key) }));
+    const { kvs } = await this.#call('read', () => this.#etcd.kvRange({ key: Buffer.from(key) }));
     return kvs[0] && toEntry(kvs[0]);
   }
 
@@ -46,7 +44,7 @@ export class EtcdStore implements Store {
     for (;;) {
       // The first page is of now; the others are of the first one's revision.
       const request = { key, range_end, limit: pageSize, ...(revision > 0 && { revision }) };
-      const page = await this.#call('read', () => this.#client.kv.range(request)).catch((error) => {
+      const page = await this.#call('read', () => this.#etcd.kvRange(request)).catch((error) => {
         if (!isCompacted(error)) throw error;
       });
       if (!page) return this.list(prefix);
@@ -69,12 +67,12 @@ export class EtcdStore implements Store {
       success: writes.length > 0 ? writes.map(toOperation) : look,
       failure: writes.length > 0 ? [] : look,
     };
-    const { succeeded, header } = await this.#call('commit', () => this.#client.kv.txn(request));
+    const { succeeded, header } = await this.#call('commit', () => this.#etcd.kvTxn(request));
     return { committed: succeeded, revision: Number(header.revision) };
   }
 
   async watch(prefix: string, onChange: (change: StoreChange) => void): Promise<Watch> {
-    const watch = new EtcdWatch(this.#client, (under) => this.list(under), prefix, onChange);
+    const watch = new EtcdWatch(this.#etcd, (under) => this.list(under), prefix, onChange);
     await watch.start();
     this.#watches.add(watch);
     return {
@@ -90,10 +88,8 @@ export class EtcdStore implements Store {
     if (await this.get(key)) return undefined;
     const sentAt = performance.now();
     // A grant whose answer got lost is an empty lease that ends by itself: repeating it does no harm.
-    const { ID: id } = await this.#call('read', () =>
-      this.#client.leaseClient.leaseGrant({ TTL: Math.ceil(ttlMs / 1000) }),
-    );
-    const giveBack = () => this.#revoke(id);
+    const id = await this.#call('read', () => this.#etcd.leaseGrant(Math.ceil(ttlMs / 1000)));
+    const giveBack = () => this.#call('read', () => this.#etcd.leaseRevoke(id));
     const created = await this.#claim(key, owner, id).catch(async (error) => {
       await leftToItsTtl(giveBack());
       throw error;
@@ -102,7 +98,7 @@ export class EtcdStore implements Store {
       await leftToItsTtl(giveBack());
       return undefined;
     }
-    const renew = () => this.#keepAlive(id, Math.min(deadlineMs, ttlMs / 3));
+    const renew = () => this.#etcd.leaseKeepAlive(id, Math.min(deadlineMs, ttlMs / 3));
     const lease = new HeldLease({ name, ttlMs, created, sentAt, renew, giveBack }, (ended) =>
       this.#held.delete(ended),
     );
@@ -116,7 +112,7 @@ export class EtcdStore implements Store {
     for (const lease of held) lease.lose();
     await Promise.all(held.map((lease) => lease.release()));
     await Promise.all([...this.#watches].map((watch) => watch.close()));
-    this.#client.close();
+    this.#etcd.close();
   }
 
   /** The create revision of the lease key, which is the fence; undefined when somebody else has it. */
@@ -127,37 +123,14 @@ export class EtcdStore implements Store {
       success: [{ request_put: { key, value: Buffer.from(owner), lease } }],
     };
     try {
-      const { succeeded, header } = await this.#call('commit', () => this.#client.kv.txn(request));
+      const { succeeded, header } = await this.#call('commit', () => this.#etcd.kvTxn(request));
       return succeeded ? Number(header.revision) : undefined;
     } catch (error) {
       if (!(error instanceof StoreError) || error.code !== 'ambiguous') throw error;
       // Nobody else has this lease's id, so the key tells whether it happened.
-      const { kvs } = await this.#call('read', () => this.#client.kv.range({ key }));
+      const { kvs } = await this.#call('read', () => this.#etcd.kvRange({ key }));
       return kvs[0]?.lease === lease ? Number(kvs[0].create_revision) : undefined;
     }
-  }
-
-  async #keepAlive(id: string, withinMs: number): Promise<boolean> {
-    const stream = await this.#client.leaseClient.leaseKeepAlive({ deadline: Date.now() + withinMs });
-    try {
-      const { TTL } = await new Promise<ILeaseKeepAliveResponse>((resolve, reject) => {
-        stream.on('data', resolve);
-        stream.on('error', reject);
-        stream.on('end', () => reject(new Error('etcd ended the keep-alive')));
-        stream.write({ ID: id });
-      });
-      return Number(TTL) > 0;
-    } finally {
-      stream.end();
-    }
-  }
-
-  async #revoke(ID: string): Promise<void> {
-    await this.#call('read', () =>
-      this.#client.leaseClient.leaseRevoke({ ID }).catch((error) => {
-        if (!(error instanceof EtcdLeaseInvalidError)) throw error;
-      }),
-    );
   }
 
   /** What certainly did not happen is tried again, on another member if there is one; nothing else is. */
@@ -169,6 +142,8 @@ export class EtcdStore implements Store {
         this.#failingSince = undefined;
         return answer;
       } catch (error) {
+        // With its many kinds of errors etcd3 is loaded: not before there is one.
+        const { errorCode, storeError } = await import('./store-etcd-errors.ts');
         const code = errorCode(error, kind);
         const spent = performance.now() - startedAt;
         if (code === 'unavailable' && tries < this.#tries && spent < 2 * deadlineMs) continue;
@@ -178,6 +153,9 @@ export class EtcdStore implements Store {
     }
   }
 }
+
+/** A read at a revision that etcd has thrown away. */
+const isCompacted = (error: Error): boolean => error.message.includes('required revision has been compacted');
 
 const toCompare = (condition: Condition): ICompare => ({
   key: Buffer.from(condition.key),

@@ -83,7 +83,9 @@ export const PoolStatus = z.strictObject({
     .int()
     .nonnegative()
     .optional()
-    .describe('waiting pods that no machine of any pool could be powered on for, as of the last decision'),
+    .describe(
+      'waiting pods that one of its machines could run, were it on and empty, and that none could be powered on for; as of the last decision. Beyond 50 kinds of pods, the rest count for every pool',
+    ),
   health: z
     .enum(['healthy', 'degraded', 'offline', 'unknown'])
     .optional()

@@ -8,6 +8,7 @@ import {
   clusterAdapterContract,
   expectUnavailable,
   fastClock,
+  quickly,
   throughPort,
 } from '../contract/cluster-adapter-suite.ts';
 import { nodeObject, runPods } from '../contract/cluster-kubelet.ts';
@@ -41,6 +42,7 @@ async function startLabApi(options: Parameters<typeof startApi>[0] = {}) {
 }
 
 clusterAdapterContract('the lab', () => startLabApi());
+clusterAdapterContract('the lab, without client-node', () => startLabApi(), quickly);
 
 describe('a server that', () => {
   let cleanup: AsyncDisposableStack;

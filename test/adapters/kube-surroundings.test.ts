@@ -10,6 +10,7 @@ import {
 } from '@kubernetes/client-node';
 import { createCache } from '../../shared/adapters/kube-cache.ts';
 import { createKubeCluster } from '../../shared/adapters/kube-cluster.ts';
+import { keepConnections } from '../../shared/adapters/kube-connections.ts';
 import { createLog } from '../../shared/runtime/log.ts';
 import { startApi } from '../../simulator/lab/api/index.ts';
 import { fastClock } from '../contract/cluster-adapter-suite.ts';
@@ -102,7 +103,7 @@ test.each([403, 404])(
     ];
     const kubeConfig = await startLab();
     const cache = createCache<V1StorageClass, string>({
-      kubeConfig,
+      connections: keepConnections(kubeConfig, { readMs: 5_000, writeMs: 5_000 }),
       path: '/apis/storage.k8s.io/v1/storageclasses',
       list: async () => {
         const [answer] = answers;

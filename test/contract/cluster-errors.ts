@@ -80,6 +80,27 @@ export function errorTests(subject: Subject): void {
     expect(stray.body.details.causes).toMatchObject([{ field: 'spec.template.metadata.labels' }]);
   });
 
+  test('422 for an Event whose note is longer than 1024 bytes, however few characters that is', async () => {
+    const tell = (name: string, note: string) =>
+      subject.send('POST', `/apis/events.k8s.io/v1/namespaces/${subject.namespace}/events`, {
+        body: {
+          metadata: { name },
+          eventTime: '2026-01-01T00:00:00.000000Z',
+          type: 'Normal',
+          reason: 'Tested',
+          action: 'Tested',
+          note,
+          reportingController: 'example.com/contract',
+          reportingInstance: 'contract',
+          regarding: { kind: 'ConfigMap', namespace: subject.namespace, name: 'subject', apiVersion: 'v1' },
+        },
+      });
+    expect((await tell('fits', 'é'.repeat(512))).code).toBe(201);
+    const long = await tell('too-long', `${'é'.repeat(512)}x`);
+    expect(long).toMatchObject(failure(422, 'Invalid'));
+    expect(long.body.message).toMatch(/message: Invalid value: "": can have at most 1024 characters/);
+  });
+
   test('422 for a pod that would be changed into another', async () => {
     await subject.send('POST', pods(), {
       body: { metadata: { name: 'fixed' }, spec: { ...podSpec(), schedulerName: 'nobody' } },

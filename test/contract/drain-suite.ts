@@ -390,6 +390,32 @@ export function drainContract(name: string, start: () => Promise<ClusterHarness>
       expect(await cordon(node)).toEqual([true, undefined]);
     });
 
+    test('what the Cluster Autoscaler cordoned is ours from then on: opened again when the drain is given up, its marks gone', async () => {
+      const node = await world.node('a');
+      await world.deploy('web', 1, node);
+      await budget('web');
+      const effect = 'NoSchedule' as const;
+      await cluster.changeNode(node, {
+        unschedulable: true,
+        taints: [
+          { key: 'ToBeDeletedByClusterAutoscaler', value: '1', effect },
+          { key: 'example.com/theirs', effect },
+        ],
+      });
+      await draining(node, { scaleDown: { drainTimeout: '5m' } });
+      await eventually(async () => {
+        await world.drain();
+        expect((await world.status('m-1')).drain?.waitingFor).toMatch(/budget web/);
+      });
+      expect(await cordon(node)).toEqual([true, 'op-1']);
+      await drainUntil('ready');
+      expect(await cordon(node)).toEqual([false, undefined]);
+      const keysLeft = (await cluster.node(node))?.taints.map(({ key }) => key);
+      expect(keysLeft?.filter((key) => !key.startsWith('node.kubernetes.io/'))).toEqual([
+        'example.com/theirs',
+      ]);
+    });
+
     test('somebody uncordons it meanwhile → given up, not fought', async () => {
       const node = await world.node('a');
       await world.deploy('web', 1, node);

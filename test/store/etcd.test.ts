@@ -1,25 +1,24 @@
-import { openStore } from '../../shared/adapters/store.ts';
-import { storeContract } from '../contract/store-suite.ts';
+import { openStore, type StoreOptions } from '../../shared/adapters/store.ts';
+import { type StoreHarness, storeContract } from '../contract/store-suite.ts';
 import { startEtcd } from '../real/stack/etcd.ts';
 import { describeWith } from '../support/programs.ts';
 
-describeWith(['etcd'], 'etcd store', () => {
-  storeContract(
-    'on one member',
-    async () => {
-      const etcd = await startEtcd();
-      const url = `etcd://127.0.0.1:${etcd.members[0]?.port}`;
-      const [store, other] = [await openStore(url), await openStore(url)];
-      return {
-        store,
-        another: async () => other,
-        async close() {
-          await store.close();
-          await other.close();
-          await etcd.close();
-        },
-      };
+const onOneMember = (options: StoreOptions) => async (): Promise<StoreHarness> => {
+  const etcd = await startEtcd();
+  const url = `etcd://127.0.0.1:${etcd.members[0]?.port}`;
+  const [store, other] = [await openStore(url, options), await openStore(url, options)];
+  return {
+    store,
+    another: async () => other,
+    async close() {
+      await store.close();
+      await other.close();
+      await etcd.close();
     },
-    { runs: 20 },
-  );
+  };
+};
+
+describeWith(['etcd'], 'etcd store', () => {
+  storeContract('on one member', onOneMember({}), { runs: 20 });
+  storeContract('on one member, started quickly', onOneMember({ quick: true }), { runs: 20 });
 });

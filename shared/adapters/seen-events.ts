@@ -1,0 +1,115 @@
+import { z } from 'zod';
+import type { Clock, Store, StoreChange, Watch } from '../ports.ts';
+import type { SeenEvents } from '../runtime/event-guard.ts';
+import { newId } from '../runtime/ids.ts';
+import { encode } from './codec.ts';
+import { keys } from './keys.ts';
+
+const prefix = keys.seenEvent('ids-');
+
+/** The newest are kept: about half a megabyte of them. */
+const mostIds = 20_000;
+/** In one value; and so many values are removed in one commit. Well below what a commit may hold. */
+const mostInBatch = 500;
+const mostRemoved = 50;
+
+const Batch = z.object({ at: z.number(), ids: z.array(z.string()) });
+type Batch = z.infer<typeof Batch>;
+
+export interface StoredSeenEvents extends SeenEvents {
+  close(): Promise<void>;
+}
+
+/**
+ * Ids of handled events, shared through the store. Read from memory, which a watch keeps up to date; written
+ * together, however many come at once, so that a storm of events costs a few commits.
+ */
+export function createSeenEvents(store: Store, clock: Clock, keepMs: number): StoredSeenEvents {
+  const batches = new Map<string, Batch>();
+  const known = new Set<string>();
+  const heard = Promise.withResolvers<void>();
+  let watching: Promise<Watch> | undefined;
+  let next: { readonly ids: string[]; readonly written: Promise<void> } | undefined;
+  let last: Promise<unknown> = Promise.resolve();
+
+  const forget = (key: string): void => {
+    for (const id of batches.get(key)?.ids ?? []) known.delete(id);
+    batches.delete(key);
+  };
+  const learn = (key: string, batch: Batch): void => {
+    batches.set(key, batch);
+    for (const id of batch.ids) known.add(id);
+  };
+  const take = (change: StoreChange): void => {
+    if (change.type === 'delete') forget(change.key);
+    else if (change.type === 'put') learn(change.entry.key, batchOf(change.entry.value));
+    else {
+      for (const key of [...batches.keys()]) forget(key);
+      for (const { key, value } of change.entries) learn(key, batchOf(value));
+      heard.resolve();
+    }
+  };
+  /** Begun with the first event, not with the process: what never gets one has nothing to watch. */
+  const watched = async (): Promise<void> => {
+    watching ??= store.watch(prefix, take);
+    await watching.catch((error: unknown) => {
+      watching = undefined;
+      throw error;
+    });
+    await heard.promise;
+  };
+  const outdated = (): string[] => {
+    let left = known.size;
+    const isOld = (key: string): boolean => {
+      const { at = 0, ids = [] } = batches.get(key) ?? {};
+      if (left <= mostIds && at >= clock.now() - keepMs) return false;
+      left -= ids.length;
+      return true;
+    };
+    // Keys sort by time: the oldest go first.
+    return [...batches.keys()].sort().filter(isOld).slice(0, mostRemoved);
+  };
+  const write = async (ids: readonly string[]): Promise<void> => {
+    const batch = { at: clock.now(), ids: [...ids] };
+    const key = keys.seenEvent(newId('ids', batch.at));
+    const old = outdated();
+    await store.commit([], [{ put: key, value: encode(batch) }, ...old.map((one) => ({ delete: one }))]);
+    for (const one of old) forget(one);
+    learn(key, batch);
+  };
+  /** Written once those before it are, with all that came meanwhile. */
+  const startBatch = () => {
+    const ids: string[] = [];
+    const written = last.then(() => {
+      if (next?.ids === ids) next = undefined;
+      return write(ids);
+    });
+    last = written.catch(() => undefined);
+    return { ids, written };
+  };
+
+  return {
+    async has(id) {
+      await watched();
+      return known.has(id);
+    },
+    async add(id) {
+      if (!next || next.ids.length >= mostInBatch) next = startBatch();
+      next.ids.push(id);
+      await next.written;
+    },
+    async close() {
+      await last;
+      await (await watching)?.close();
+    },
+  };
+}
+
+/** Called by a watch, where nobody could be told: what cannot be read is no id, and the first to be removed. */
+function batchOf(value: string): Batch {
+  try {
+    return Batch.parse(JSON.parse(value));
+  } catch {
+    return { at: 0, ids: [] };
+  }
+}

@@ -1,0 +1,164 @@
+import { Agent, request as httpRequest, type IncomingMessage } from 'node:http';
+import { request as httpsRequest, Agent as TlsAgent } from 'node:https';
+import { deadlineMs, type EtcdCalls, type KeyValues, type WatchResponse } from './store-etcd-calls.ts';
+import type { EtcdAddress } from './store-etcd-url.ts';
+
+/** Nothing asks whether the other end of a silent watch is still there, as gRPC does. */
+const longestWatchMs = 30_000;
+
+/** Something else came back than what was asked for, or nothing. */
+export class GatewayError extends Error {
+  readonly mayHaveHappened: boolean;
+  constructor(message: string, mayHaveHappened: boolean) {
+    super(message);
+    this.mayHaveHappened = mayHaveHappened;
+  }
+}
+
+type Json = Readonly<Record<string, unknown>>;
+/** Bytes are base64, and what is zero, false or empty is left out. */
+type JsonKeyValue = Readonly<Record<'key' | 'value' | 'mod_revision' | 'create_revision' | 'lease', string>>;
+
+/** One member of etcd, any one, through its JSON gateway: POST /v3/… on the port where it also speaks gRPC. */
+export function createGateway({ hosts, credentials, serverName }: EtcdAddress): EtcdCalls {
+  const base = new URL(hosts[Math.floor(Math.random() * hosts.length)] ?? '');
+  const isSecure = base.protocol === 'https:';
+  const agent = isSecure
+    ? new TlsAgent({ keepAlive: true, ...credentials, ...(serverName && { servername: serverName }) })
+    : new Agent({ keepAlive: true });
+
+  /** What comes back, unread. */
+  const send = (path: string, body: object, signal: AbortSignal): Promise<IncomingMessage> => {
+    const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+    let isSent = false;
+    const sending = (isSecure ? httpsRequest : httpRequest)(
+      {
+        host: base.hostname.replace(/^\[|\]$/g, ''),
+        port: base.port,
+        path: `/v3/${path}`,
+        method: 'POST',
+        agent,
+        // Ends a watch when this member loses touch with the others, rather than showing the past.
+        headers: { 'content-type': 'application/json', 'grpc-metadata-hasleader': 'true' },
+        signal,
+      },
+      resolve,
+    );
+    sending.on('socket', (socket) => {
+      const begun = () => {
+        isSent = true;
+      };
+      if (socket.connecting) socket.once(isSecure ? 'secureConnect' : 'connect', begun);
+      else begun();
+    });
+    sending.on('error', (error) => reject(new GatewayError(error.message, isSent)));
+    sending.end(JSON.stringify(body, asJson));
+    return promise;
+  };
+
+  const post = async (path: string, body: object, withinMs = deadlineMs): Promise<Json> => {
+    const response = await send(path, body, AbortSignal.timeout(Math.floor(withinMs)));
+    try {
+      const text = await textOf(response);
+      if (response.statusCode === 200) return JSON.parse(text) as Json;
+      throw refusal(response.statusCode, text);
+    } catch (error) {
+      throw error instanceof GatewayError ? error : new GatewayError((error as Error).message, true);
+    }
+  };
+
+  return {
+    async kvRange(request) {
+      const {
+        kvs = [],
+        more = false,
+        header,
+      } = (await post('kv/range', request)) as unknown as {
+        kvs?: readonly Partial<JsonKeyValue>[];
+        more?: boolean;
+        header: KeyValues['header'];
+      };
+      return { header, more, kvs: kvs.map(toKeyValue) };
+    },
+    async kvTxn(request) {
+      const { succeeded = false, header } = await post('kv/txn', request);
+      return { succeeded: succeeded === true, header: header as KeyValues['header'] };
+    },
+    async leaseGrant(seconds) {
+      const { ID } = await post('lease/grant', { TTL: seconds });
+      return String(ID);
+    },
+    async leaseKeepAlive(ID, withinMs) {
+      const { result } = await post('lease/keepalive', { ID }, withinMs);
+      return Number((result as { TTL?: string } | undefined)?.TTL ?? 0) > 0;
+    },
+    async leaseRevoke(ID) {
+      await post('lease/revoke', { ID }).catch((error: Error) => {
+        if (!error.message.includes('lease not found')) throw error;
+      });
+    },
+    async watchFrom(request, onResponse, onEnd) {
+      const cancelling = new AbortController();
+      const signal = AbortSignal.any([cancelling.signal, AbortSignal.timeout(longestWatchMs)]);
+      const response = await send('watch', { create_request: request }, signal);
+      if (response.statusCode !== 200) throw refusal(response.statusCode, await textOf(response));
+      let rest = '';
+      response.setEncoding('utf8').on('data', (chunk: string) => {
+        const lines = (rest + chunk).split('\n');
+        rest = lines.pop() ?? '';
+        for (const line of lines.filter(Boolean)) onResponse(toWatchResponse(JSON.parse(line)));
+      });
+      response.on('error', onEnd);
+      response.on('close', onEnd);
+      return { cancel: () => cancelling.abort() };
+    },
+    close: () => agent.destroy(),
+  };
+}
+
+/** What etcd refuses it has not done; what took too long or failed it may have. */
+const refusal = (status = 0, text: string): GatewayError =>
+  new GatewayError(`${status}: ${text}`, status >= 500 && status !== 501);
+
+async function textOf(response: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of response) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString();
+}
+
+/** As the gateway wants it: bytes as base64, and names of constants in capitals. */
+function asJson(this: unknown, name: string, value: unknown): unknown {
+  const given = (this as Record<string, unknown>)[name];
+  if (Buffer.isBuffer(given)) return given.toString('base64');
+  return (name === 'target' || name === 'result') && typeof value === 'string' ? value.toUpperCase() : value;
+}
+
+const toKeyValue = ({
+  key = '',
+  value = '',
+  ...numbers
+}: Partial<JsonKeyValue>): KeyValues['kvs'][number] => ({
+  version: '0',
+  lease: '0',
+  mod_revision: '0',
+  create_revision: '0',
+  ...numbers,
+  key: Buffer.from(key, 'base64'),
+  value: Buffer.from(value, 'base64'),
+});
+
+interface JsonWatchResponse {
+  readonly result?: {
+    readonly canceled?: boolean;
+    readonly events?: readonly { readonly type?: 'DELETE'; readonly kv: Partial<JsonKeyValue> }[];
+  };
+}
+
+/** Without a result it tells of an error, and nothing more comes. */
+const toWatchResponse = ({ result }: JsonWatchResponse): WatchResponse => ({
+  canceled: result?.canceled ?? result === undefined,
+  events: (result?.events ?? []).map(({ type, kv }) => ({
+    type: type === 'DELETE' ? 'Delete' : 'Put',
+    kv: toKeyValue(kv),
+  })) as WatchResponse['events'],
+});

@@ -1,0 +1,114 @@
+import { once } from 'node:events';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { EtcdStore } from '../../shared/adapters/store-etcd.ts';
+import type { EtcdCalls } from '../../shared/adapters/store-etcd-calls.ts';
+import { quickCalls } from '../../shared/adapters/store-etcd-quick.ts';
+import { parseEtcdUrl } from '../../shared/adapters/store-etcd-url.ts';
+import type { StoreChange } from '../../shared/ports.ts';
+import { startEtcd } from '../real/stack/etcd.ts';
+import { freePorts } from '../real/stack/ports.ts';
+import { eventually } from '../support/eventually.ts';
+import { describeWith } from '../support/programs.ts';
+
+let cleanup: AsyncDisposableStack;
+beforeEach(() => {
+  cleanup = new AsyncDisposableStack();
+});
+afterEach(() => cleanup.disposeAsync());
+
+/** A store that begins at this port, and what was asked of gRPC, which answers everything. */
+function openQuick(port: number) {
+  const asked: string[] = [];
+  const header = { revision: '7' } as Awaited<ReturnType<EtcdCalls['kvTxn']>>['header'];
+  const grpc: EtcdCalls = {
+    async kvRange() {
+      asked.push('range');
+      return { header, kvs: [], more: false };
+    },
+    async kvTxn() {
+      asked.push('txn');
+      return { header, succeeded: true };
+    },
+    leaseGrant: async () => '1',
+    leaseKeepAlive: async () => true,
+    leaseRevoke: async () => undefined,
+    watchFrom: async () => ({ cancel: () => undefined }),
+    close: () => asked.push('close'),
+  };
+  const calls = quickCalls(parseEtcdUrl(`etcd://127.0.0.1:${port}`), async () => {
+    asked.push('open');
+    return grpc;
+  });
+  const store = new EtcdStore(calls, 1);
+  cleanup.defer(() => store.close());
+  return { store, asked };
+}
+
+async function startGateway(answer: RequestListener): Promise<number> {
+  const server = createServer(answer).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  cleanup.defer(async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
+  return (server.address() as AddressInfo).port;
+}
+
+const put = { put: '/a', value: '1' };
+
+describeWith(['etcd'], 'a store that starts quickly, on etcd', () => {
+  test('reads, writes, watches and holds a lease past its TTL without gRPC', async () => {
+    const etcd = cleanup.adopt(await startEtcd(), (one) => one.close());
+    const { store, asked } = openQuick(etcd.members[0]?.port ?? 0);
+    const changes: StoreChange[] = [];
+    await store.watch('/', (change) => changes.push(change));
+    expect((await store.commit([], [put])).committed).toBe(true);
+    expect((await store.get('/a'))?.value).toBe('1');
+    await store.commit([], [{ delete: '/a' }]);
+    expect((await store.list('/')).entries).toEqual([]);
+    await eventually(() => expect(changes.map(({ type }) => type)).toEqual(['reset', 'put', 'delete']));
+    const lease = await store.acquire('machine', 2_000, 'me');
+    const from = performance.now();
+    await eventually(() => expect(performance.now() - from).toBeGreaterThan(3_000));
+    expect(lease?.remainingMs()).toBeGreaterThan(0);
+    expect((await store.commit(lease ? [lease.fence] : [], [put])).committed).toBe(true);
+    await lease?.release();
+    expect(await store.acquire('machine', 2_000, 'other')).toBeDefined();
+    expect(asked).toEqual([]);
+  });
+});
+
+test('when nobody listens, gRPC answers, and goes on doing so', async () => {
+  const [port = 0] = await freePorts(1);
+  const { store, asked } = openQuick(port);
+  expect(await store.commit([], [put])).toEqual({ committed: true, revision: 7 });
+  expect(await store.get('/a')).toBeUndefined();
+  expect(asked).toEqual(['open', 'txn', 'range']);
+});
+
+test.each([400, 401, 404, 501])('what the gateway refuses with %s is asked of gRPC', async (status) => {
+  const port = await startGateway((_, response) => response.writeHead(status).end('{}'));
+  const { store, asked } = openQuick(port);
+  expect((await store.commit([], [put])).committed).toBe(true);
+  expect(asked).toEqual(['open', 'txn']);
+});
+
+test.each([
+  ['is not answered', ((request) => request.socket.destroy()) as RequestListener],
+  ['is answered with 503', (_, response) => response.writeHead(503).end('{}')],
+  ['is answered with half of it', (_, response) => response.writeHead(200).end('{"header":')],
+])('a commit that %s may have happened: it is not sent again', async (_name, answer) => {
+  let requests = 0;
+  const port = await startGateway((request, response) => {
+    requests += 1;
+    answer(request, response);
+  });
+  const { store, asked } = openQuick(port);
+  await expect(store.commit([], [put])).rejects.toMatchObject({ code: 'ambiguous' });
+  expect(asked).toEqual(['open']);
+  expect(requests).toBe(1);
+  // A read harms nobody, and is gRPC's from now on.
+  expect(await store.get('/a')).toBeUndefined();
+  expect(asked).toEqual(['open', 'range']);
+});
