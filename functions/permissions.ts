@@ -24,18 +24,20 @@ const may = (verbs: string, apiGroup: string, ...resources: readonly string[]): 
 
 const ours = Object.values(resourceKinds).map(({ plural }) => plural);
 const tell = may('create', 'events.k8s.io', 'events');
+/** Whose token a caller has. */
+const check = may('create', 'authentication.k8s.io', 'tokenreviews');
 
 /** What each function may do in Kubernetes, and no more: its ServiceAccount and its view are made from this. */
 export const permissions: Readonly<Record<string, Permissions>> = {
   'evaluate-scaling': {
     sees: viewParts,
-    everywhere: [tell],
+    everywhere: [tell, check],
     atHome: [],
   },
   'power-action': {
     sees: ['nodes'],
     // For machines that nothing but their node tells about.
-    everywhere: [may('get', '', 'nodes'), may('get', 'coordination.k8s.io', 'leases')],
+    everywhere: [may('get', '', 'nodes'), may('get', 'coordination.k8s.io', 'leases'), check],
     atHome: [
       may('get', '', 'secrets'),
       // For machines that are powered by Jobs.
@@ -53,6 +55,7 @@ export const permissions: Readonly<Record<string, Permissions>> = {
       may('delete', '', 'pods'),
       may('list', 'storage.k8s.io', 'volumeattachments'),
       tell,
+      check,
     ],
     atHome: [],
   },
@@ -63,6 +66,7 @@ export const permissions: Readonly<Record<string, Permissions>> = {
       may('create', '', 'pods/eviction'),
       may('list', 'storage.k8s.io', 'volumeattachments'),
       tell,
+      check,
     ],
     atHome: [],
   },
@@ -72,8 +76,9 @@ export const permissions: Readonly<Record<string, Permissions>> = {
       may('get list watch patch delete', group, ...ours),
       may('patch', group, ...ours.map((plural) => `${plural}/status`)),
       may('create', '', 'events'),
+      check,
     ],
     atHome: [may('get', '', 'configmaps')],
   },
-  'dead-letters': { sees: [], everywhere: [], atHome: [] },
+  'dead-letters': { sees: [], everywhere: [check], atHome: [] },
 };

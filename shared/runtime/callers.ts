@@ -7,8 +7,29 @@ import { HttpError } from './http-answer.ts';
 /** The callers' secret, or several, one per line. Asked for every request, so that a change needs no restart. */
 export type TokenSource = () => Promise<string | undefined>;
 
+/** The account that a token speaks for; undefined: not one that may call. Throws when that cannot be known. */
+export type TokenReview = (token: string, address: string) => Promise<string | undefined>;
+
+interface Caller {
+  /** Whom a limit counts for; never the token itself. */
+  readonly name: string;
+  readonly may: 'act' | 'read';
+}
+
 /** Throws HttpError when the caller may not call. */
-export type CallerCheck = (request: IncomingMessage) => Promise<void>;
+type CallerCheck = (request: IncomingMessage) => Promise<Caller>;
+
+export interface CallerOptions {
+  readonly host: string;
+  readonly token?: TokenSource | undefined;
+  /** Who has it may look, and nothing else. */
+  readonly readToken?: TokenSource | undefined;
+  readonly review?: TokenReview | undefined;
+  /** Only who shows a certificate that we asked for gets here at all. */
+  readonly certificates?: boolean | undefined;
+  /** Listen beyond loopback without a token. */
+  readonly insecure?: boolean | undefined;
+}
 
 export function tokenFromFile(path: string): TokenSource {
   return async () => {
@@ -19,33 +40,45 @@ export function tokenFromFile(path: string): TokenSource {
   };
 }
 
-export async function checkCallers(options: {
-  readonly host: string;
-  readonly token?: TokenSource | undefined;
-  readonly insecure?: boolean | undefined;
-}): Promise<CallerCheck> {
-  const { host, token, insecure } = options;
-  if (token && (await token()) !== undefined) return (request) => checkToken(request, token);
+export async function checkCallers(options: CallerOptions): Promise<CallerCheck> {
+  const { host, readToken, review, certificates, insecure } = options;
+  const token = options.token && (await options.token()) !== undefined ? options.token : undefined;
+  // Read once at the start: whoever names a file that is not there is told at once.
+  await readToken?.();
+  if (token || review) return (request) => checkBearer(request, { token, readToken, review });
+  if (readToken)
+    throw new SettingsError(
+      'BAMEL_READ_TOKEN_FILE says who may look, but nobody says who may act: set BAMEL_TOKEN_FILE as well.',
+    );
+  if (certificates) return async (request) => ({ name: addressOf(request), may: 'act' });
   if (isLoopback(host))
     return async (request) => {
       checkHost(request);
       checkOrigin(request);
+      return { name: addressOf(request), may: 'act' };
     };
-  if (insecure) return async (request) => checkOrigin(request);
+  if (insecure)
+    return async (request) => {
+      checkOrigin(request);
+      return { name: addressOf(request), may: 'act' };
+    };
   throw new SettingsError(
     `not listening on ${host} without a token: whoever reaches it could power machines off. ` +
       'Set BAMEL_TOKEN_FILE, or BAMEL_INSECURE=true where the network itself is trusted.',
   );
 }
 
-async function checkToken(request: IncomingMessage, token: TokenSource): Promise<void> {
+const addressOf = ({ socket }: IncomingMessage): string => socket.remoteAddress ?? 'nobody';
+
+async function checkBearer(
+  request: IncomingMessage,
+  { token, readToken, review }: Pick<CallerOptions, 'token' | 'readToken' | 'review'>,
+): Promise<Caller> {
   const given = /^bearer +(.+)$/i.exec(request.headers.authorization ?? '')?.[1] ?? '';
-  const allowed = ((await token()) ?? '')
-    .split('\n')
-    .map((line) => line.trim())
-    .filter(Boolean);
-  // Hashes have one length, so that comparing takes the same time whatever was sent.
-  if (allowed.filter((one) => timingSafeEqual(sha256(one), sha256(given))).length > 0) return;
+  if (await isOneOf(given, token)) return { name: nameOf(given), may: 'act' };
+  if (await isOneOf(given, readToken)) return { name: nameOf(given), may: 'read' };
+  const account = given && review ? await review(given, addressOf(request)) : undefined;
+  if (account !== undefined) return { name: account, may: 'act' };
   throw new HttpError(
     401,
     given ? 'the token is not the right one' : 'a token is needed: send Authorization: Bearer <token>',
@@ -54,7 +87,17 @@ async function checkToken(request: IncomingMessage, token: TokenSource): Promise
   );
 }
 
+async function isOneOf(given: string, source: TokenSource | undefined): Promise<boolean> {
+  const allowed = ((await source?.()) ?? '')
+    .split('\n')
+    .map((line) => line.trim())
+    .filter(Boolean);
+  // Hashes have one length, so that comparing takes the same time whatever was sent.
+  return allowed.filter((one) => timingSafeEqual(sha256(one), sha256(given))).length > 0;
+}
+
 const sha256 = (text: string) => createHash('sha256').update(text).digest();
+const nameOf = (token: string): string => `token ${sha256(token).toString('hex').slice(0, 12)}`;
 
 /** A web page whose name was made to resolve to this machine still sends its own name here. */
 function checkHost({ headers }: IncomingMessage): void {
@@ -73,6 +116,6 @@ function checkOrigin({ headers }: IncomingMessage): void {
   throw new HttpError(403, `a page of ${origin} may not call this: set BAMEL_TOKEN_FILE and send the token`);
 }
 
-function isLoopback(host: string): boolean {
+export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
 }

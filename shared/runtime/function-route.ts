@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Outcome, retryLater } from '../core/outcome.ts';
 import type { ReceivedEvent } from './cloud-event.ts';
+import type { EventGuard } from './event-guard.ts';
 import { wakingPattern } from './event-type.ts';
 import type { FunctionDefinition, ServedFunction } from './function.ts';
 import { type Answer, HttpError } from './http-answer.ts';
@@ -16,11 +17,14 @@ import { describeProblem } from './zod-issue.ts';
 export interface FunctionRouteOptions extends InvokeDeps {
   readonly body: BodyLimits;
   readonly maxDepth: number;
+  /** Against events that come again, or too late. */
+  readonly guard?: EventGuard | undefined;
 }
 
 /** `POST /<name>`: reads the request, runs the function, answers. */
 export function functionRoute(served: ServedFunction, path: string, options: FunctionRouteOptions): Route {
   const { definition } = served;
+  const { guard, metrics } = options;
   return {
     method: 'POST',
     path,
@@ -37,8 +41,13 @@ export function functionRoute(served: ServedFunction, path: string, options: Fun
       }
       // All are checked before the first is handled: a batch is taken or not, never in part.
       const calls = received.events.map((event) => ({ event, input: eventInput(definition, event) }));
+      for (const { event } of calls) guard?.check(event);
+      metrics?.eventsReceived.inc({ function: definition.name }, calls.length);
       const outcomes: Outcome[] = [];
-      for (const { event, input } of calls) outcomes.push(await run(event.type, event.id, input, event));
+      for (const { event, input } of calls) {
+        const work = (): Promise<Outcome> => run(event.type, event.id, input, event);
+        outcomes.push(await (guard ? guard.once(event, work) : work()));
+      }
       return eventAnswer(worstOutcome(outcomes));
     },
   };

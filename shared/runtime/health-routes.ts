@@ -4,11 +4,14 @@ import type { Route } from './routes.ts';
 
 export interface HealthOptions {
   readonly metrics: Metrics;
+  /** Why it is not ready, or nothing. */
   readonly ready?: () => Promise<string | undefined>;
+  /** Sets what is looked up only when somebody asks for the metrics. Never throws. */
+  readonly collect?: (() => Promise<void>) | undefined;
 }
 
 /** Paths as Knative Functions has them. */
-export function healthRoutes({ metrics, ready }: HealthOptions, stopping: AbortSignal): Route[] {
+export function healthRoutes({ metrics, ready, collect }: HealthOptions, stopping: AbortSignal): Route[] {
   return [
     {
       method: 'GET',
@@ -25,11 +28,14 @@ export function healthRoutes({ metrics, ready }: HealthOptions, stopping: AbortS
     {
       method: 'GET',
       path: '/metrics',
-      respond: async () => ({
-        status: 200,
-        headers: { 'content-type': metrics.registry.contentType },
-        body: await metrics.registry.metrics(),
-      }),
+      async respond() {
+        await collect?.();
+        return {
+          status: 200,
+          headers: { 'content-type': metrics.registry.contentType },
+          body: await metrics.registry.metrics(),
+        };
+      },
     },
   ];
 }

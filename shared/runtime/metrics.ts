@@ -1,37 +1,38 @@
-import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { isToldBy, type MetricTable, metricTable } from './metric-table.ts';
 
-export interface Metrics {
+type Kinds<Label extends string> = {
+  readonly counter: Counter<Label>;
+  readonly gauge: Gauge<Label>;
+  readonly histogram: Histogram<Label>;
+};
+
+type Instruments = {
+  readonly [Name in keyof MetricTable]: Kinds<MetricTable[Name]['labels'][number]>[MetricTable[Name]['type']];
+};
+
+export interface Metrics extends Instruments {
   readonly registry: Registry;
-  readonly invocations: Counter<'function' | 'trigger' | 'outcome'>;
-  readonly duration: Histogram<'function'>;
-  readonly eventsDead: Counter<'function' | 'reason'>;
 }
 
-/** A registry of its own for each process or test: nothing is registered globally. */
-export function createMetrics(): Metrics {
+/**
+ * A registry of its own for each process or test: nothing is registered globally. A function that runs alone
+ * tells what is its own to tell, so that a zero of another function is not taken for a fact.
+ */
+export function createMetrics(functionName?: string): Metrics {
   const registry = new Registry();
-  const registers = [registry];
   collectDefaultMetrics({ register: registry, prefix: 'bamel_' });
-  return {
-    registry,
-    invocations: new Counter({
-      name: 'bamel_function_invocations_total',
-      help: 'Invocations by function, by what woke it, and by how it ended',
-      labelNames: ['function', 'trigger', 'outcome'],
-      registers,
-    }),
-    duration: new Histogram({
-      name: 'bamel_function_duration_seconds',
-      help: 'How long an invocation took',
-      labelNames: ['function'],
-      buckets: [0.005, 0.02, 0.1, 0.5, 2, 10, 60],
-      registers,
-    }),
-    eventsDead: new Counter({
-      name: 'bamel_events_dead_total',
-      help: 'Events given up on: rejected, tried too often, or dropped because too many were waiting',
-      labelNames: ['function', 'reason'],
-      registers,
-    }),
-  };
+  const made = Object.entries(metricTable).map(([key, row]) => [
+    key,
+    instrument(row, isToldBy(row, functionName) ? [registry] : []),
+  ]);
+  return { registry, ...(Object.fromEntries(made) as Instruments) };
+}
+
+function instrument(row: MetricTable[keyof MetricTable], registers: Registry[]) {
+  const { name, help, labels } = row;
+  const options = { name, help, labelNames: [...labels], registers };
+  if (row.type === 'counter') return new Counter(options);
+  if (row.type === 'gauge') return new Gauge(options);
+  return new Histogram({ ...options, buckets: [...row.buckets] });
 }

@@ -1,30 +1,28 @@
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { retryLater } from '../core/outcome.ts';
-import { checkCallers, type TokenSource } from './callers.ts';
+import { type Door, type DoorOptions, openDoor } from './door.ts';
+import { createEventGuard, type EventGuardOptions } from './event-guard.ts';
 import type { ServedFunction } from './function.ts';
 import { functionRoute } from './function-route.ts';
-import { healthRoutes } from './health-routes.ts';
+import { type HealthOptions, healthRoutes } from './health-routes.ts';
 import { type Answer, HttpError, rendered } from './http-answer.ts';
 import { jsonAnswer } from './http-outcome.ts';
 import { newId } from './ids.ts';
+import { listen } from './listen.ts';
 import type { Log } from './log.ts';
-import type { Metrics } from './metrics.ts';
+import { reasonOf } from './refusal.ts';
 import { RequestAborted } from './request-body.ts';
 import { findRoute, isOpen, type Route } from './routes.ts';
 import { send } from './send.ts';
+import type { TlsFiles } from './tls-files.ts';
 
-export interface ServeOptions {
-  readonly host: string;
+export interface ServeOptions extends Omit<DoorOptions, 'certificates'>, HealthOptions {
   readonly port: number;
-  readonly token?: TokenSource | undefined;
-  /** Listen beyond loopback without a token. */
-  readonly insecure?: boolean | undefined;
-  readonly log: Log;
-  readonly metrics: Metrics;
-  /** Why it is not ready, or nothing. */
-  readonly ready?: () => Promise<string | undefined>;
+  readonly tls?: TlsFiles | undefined;
+  /** Health and metrics on a port of their own as well, in plain HTTP and to anybody. */
+  readonly healthPort?: number | undefined;
+  /** Whether events are remembered, and how old they may be; neither unless said. */
+  readonly events?: EventGuardOptions | undefined;
   /** More than the functions: a console, an API. */
   readonly routes?: readonly Route[];
   readonly bodyLimit?: number;
@@ -44,14 +42,15 @@ const defaultTimeouts = {
 export interface Served {
   readonly url: string;
   readonly port: number;
+  readonly healthUrl?: string | undefined;
   /** Accepts no more, tells functions to stop, waits for the requests under way. */
   close(): Promise<void>;
 }
 
 export async function serve(functions: readonly ServedFunction[], options: ServeOptions): Promise<Served> {
-  const { host, port, log, metrics, bodyLimit = 2 * 2 ** 20, maxDepth = 64 } = options;
+  const { host, port, log, metrics, events, tls, bodyLimit = 2 * 2 ** 20, maxDepth = 64 } = options;
   const timeouts = { ...defaultTimeouts, ...options.timeouts };
-  const checkCaller = await checkCallers(options);
+  const door = await openDoor({ ...options, certificates: tls?.ca !== undefined });
   const stopping = new AbortController();
   const underWay = new Set<Promise<void>>();
 
@@ -63,69 +62,84 @@ export async function serve(functions: readonly ServedFunction[], options: Serve
     body: { bytes: bodyLimit, timeoutMs: timeouts.bodyMs },
   };
   const [only] = functions.length === 1 ? functions : [];
+  const route = (one: ServedFunction, path: string): Route => {
+    const { name, takesAnyEvent } = one.definition;
+    // What others gave up on is old, and comes once for each of them.
+    const guard = events && !takesAnyEvent ? createEventGuard(name, events, { log, metrics }) : undefined;
+    return functionRoute(one, path, { ...functionOptions, guard });
+  };
+  const health = healthRoutes(options, stopping.signal);
   const routes: Route[] = [
-    ...functions.map((one) => functionRoute(one, `/${one.definition.name}`, functionOptions)),
-    ...(only ? [functionRoute(only, '/', functionOptions)] : []),
-    ...healthRoutes(options, stopping.signal),
+    ...functions.map((one) => route(one, `/${one.definition.name}`)),
+    ...(only ? [route(only, '/')] : []),
+    ...health,
     ...(options.routes ?? []),
   ];
 
-  async function answer(request: IncomingMessage, response: ServerResponse): Promise<Answer | undefined> {
+  async function answer(
+    request: IncomingMessage,
+    response: ServerResponse,
+    there: readonly Route[],
+    checkCaller: Door,
+  ): Promise<Answer | undefined> {
     const path = request.url?.split('?', 1)[0] ?? '/';
     const context = { request, response, signal: stopping.signal };
-    if (!isOpen(routes, path)) await checkCaller(request);
-    const answered = await findRoute(routes, request.method ?? '', path).respond(context);
+    if (!isOpen(there, path)) await checkCaller(request);
+    const answered = await findRoute(there, request.method ?? '', path).respond(context);
     return answered && rendered(answered);
   }
 
-  async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const answered = await answer(request, response).catch((error: unknown) => answerError(error, log));
-    if (answered) await send(request, response, answered, stopping.signal.aborted);
+  function answerError(error: unknown): Answer | undefined {
+    if (error instanceof RequestAborted) return undefined;
+    if (!(error instanceof HttpError)) return internalError(error, log);
+    metrics.requestsRefused.inc({ reason: reasonOf(error) });
+    return error.answer;
   }
 
-  function onRequest(request: IncomingMessage, response: ServerResponse): void {
-    const work = respond(request, response)
-      .catch((error: unknown) => {
-        log.error({ err: error }, 'request not answered');
-        response.destroy();
-      })
-      .finally(() => underWay.delete(work));
-    underWay.add(work);
-  }
+  const listener =
+    (there: readonly Route[], checkCaller: Door): RequestListener =>
+    (request, response) => {
+      const respond = async (): Promise<void> => {
+        const answered = await answer(request, response, there, checkCaller).catch(answerError);
+        if (answered) await send(request, response, answered, stopping.signal.aborted);
+      };
+      const work = respond()
+        .catch((error: unknown) => {
+          log.error({ err: error }, 'request not answered');
+          response.destroy();
+        })
+        .finally(() => underWay.delete(work));
+      underWay.add(work);
+    };
 
-  const server = createServer({
-    headersTimeout: timeouts.headersMs,
-    // Ours answers a slow body first, this one only ends what is left.
-    requestTimeout: timeouts.headersMs + 2 * timeouts.bodyMs,
-    keepAliveTimeout: timeouts.keepAliveMs,
-    connectionsCheckingInterval: Math.min(1_000, timeouts.headersMs),
-  });
-  server.on('request', onRequest);
-  // A sender that asks before it sends a large body is refused before it does.
-  server.on('checkContinue', onRequest);
-  const listening = once(server, 'listening');
-  server.listen(port, host);
-  await listening;
+  const main = await listen({ host, port, tls, timeouts, log }, listener(routes, door));
+  const healthPort =
+    options.healthPort === undefined
+      ? undefined
+      : await listen(
+          { host, port: options.healthPort, timeouts, log },
+          listener(health, async () => undefined),
+        );
+  const listening = healthPort ? [main, healthPort] : [main];
 
   async function close(): Promise<void> {
     stopping.abort();
-    const closed = once(server, 'close');
-    server.close();
+    const stopped = listening.map((one) => one.stop());
     const late = Promise.withResolvers<void>();
     const timer = setTimeout(late.resolve, timeouts.closeMs);
     await Promise.race([Promise.allSettled(underWay), late.promise]);
     clearTimeout(timer);
     if (underWay.size > 0)
       log.warn({ requests: underWay.size }, 'requests are still under way: closing anyway');
-    server.closeAllConnections();
-    await closed;
+    for (const one of listening) one.closeAllConnections();
+    await Promise.all(stopped);
   }
 
-  const { port: actualPort, address, family } = server.address() as AddressInfo;
   let closing: Promise<void> | undefined;
   return {
-    url: `http://${family === 'IPv6' ? `[${address}]` : address}:${actualPort}`,
-    port: actualPort,
+    url: main.url,
+    port: main.port,
+    healthUrl: healthPort?.url,
     close: () => {
       closing ??= close();
       return closing;
@@ -133,9 +147,7 @@ export async function serve(functions: readonly ServedFunction[], options: Serve
   };
 }
 
-function answerError(error: unknown, log: Log): Answer | undefined {
-  if (error instanceof HttpError) return error.answer;
-  if (error instanceof RequestAborted) return undefined;
+function internalError(error: unknown, log: Log): Answer {
   const id = newId('req');
   log.error({ err: error, id }, 'request failed unexpectedly: this is a bug');
   return jsonAnswer(retryLater(1_000, `internal error, look for id ${id} in the log`));

@@ -1,13 +1,11 @@
 import { z } from 'zod';
+import { demoSettings } from './demo-settings.ts';
+import { doorSettings } from './door-settings.ts';
 import { durationMs } from './duration.ts';
-import { type FlagRow, helpText, readFlags, SettingsError } from './flags.ts';
+import { helpText, readFlags, SettingsError } from './flags.ts';
 import { logFormats, logLevels } from './log.ts';
+import { type Setting, setting } from './setting.ts';
 
-interface Setting<Schema extends z.ZodType = z.ZodType> extends FlagRow {
-  readonly schema: Schema;
-}
-
-const setting = <Schema extends z.ZodType>(row: Setting<Schema>): Setting<Schema> => row;
 const httpUrl = z.url({ protocol: /^https?$/, error: 'write an http:// or https:// URL' });
 
 /** Every process setting: its environment variable, its flag, what it means. The help is made from it. */
@@ -105,6 +103,7 @@ const table = {
       .transform((text) => text === 'true' || text === '1')
       .default(false),
   }),
+  ...doorSettings,
   grpcPort: setting({
     env: 'BAMEL_GRPC_PORT',
     flag: 'grpc-port',
@@ -147,6 +146,32 @@ const table = {
       .transform((text) => text === 'true' || text === '1')
       .optional(),
   }),
+  prometheusUrl: setting({
+    env: 'BAMEL_PROMETHEUS_URL',
+    flag: 'prometheus-url',
+    value: 'URL',
+    help: "where pools' triggers are asked for: Prometheus, or what answers like it; in the allowed networks",
+    schema: httpUrl
+      .refine(
+        (url) => !/\/\/[^/]*@/.test(url),
+        'has a user or password in it: use BAMEL_PROMETHEUS_TOKEN_FILE',
+      )
+      .optional(),
+  }),
+  prometheusTokenFile: setting({
+    env: 'BAMEL_PROMETHEUS_TOKEN_FILE',
+    flag: 'prometheus-token-file',
+    value: 'FILE',
+    help: 'the bearer token that it wants, read again for every query',
+    schema: z.string().optional(),
+  }),
+  prometheusCa: setting({
+    env: 'BAMEL_PROMETHEUS_CA',
+    flag: 'prometheus-ca',
+    value: 'FILE',
+    help: "the CA of its certificate (PEM), read again for every query; default: the system's",
+    schema: z.string().optional(),
+  }),
   kWhPrice: setting({
     env: 'BAMEL_KWH_PRICE',
     flag: 'kwh-price',
@@ -179,6 +204,7 @@ const table = {
     help: `${logFormats.join(' · ')}; default story on a terminal, json elsewhere`,
     schema: z.enum(logFormats).optional(),
   }),
+  ...demoSettings,
   failpoint: setting({
     env: 'BAMEL_FAILPOINT',
     help: 'where to crash, for tests',
@@ -200,14 +226,25 @@ const table = {
   }),
 };
 
-type Table = typeof table;
-export type ProcessSettings = { readonly [Name in keyof Table]: z.output<Table[Name]['schema']> };
+export type ProcessSettings = SettingsOf<typeof table>;
 
 /** From flags, then the environment, then defaults. `help` is the text to print instead of starting. */
-export function readSettings(
+export const readSettings = (
   args: readonly string[],
   env: NodeJS.ProcessEnv,
-): { readonly help: string } | { readonly settings: ProcessSettings } {
+): { readonly help: string } | { readonly settings: ProcessSettings } => readTable(table, args, env);
+
+type SettingsTable = Readonly<Record<string, Setting>>;
+export type SettingsOf<Table extends SettingsTable> = {
+  readonly [Name in keyof Table]: z.output<Table[Name]['schema']>;
+};
+
+/** The same for a process with a table of its own. */
+export function readTable<Table extends SettingsTable>(
+  table: Table,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+): { readonly help: string } | { readonly settings: SettingsOf<Table> } {
   const rows = Object.values<Setting>(table);
   const flags = readFlags(args, rows);
   if (flags.has('help')) return { help: helpText(rows) };
@@ -219,7 +256,7 @@ export function readSettings(
       return [name, parsed.data];
     }),
   );
-  return { settings: settings as ProcessSettings };
+  return { settings: settings as SettingsOf<Table> };
 }
 
 function jsonOr(text: string, context: z.RefinementCtx): unknown {

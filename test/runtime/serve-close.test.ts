@@ -49,6 +49,8 @@ test('an idle connection does not hold it up, and closing twice is harmless', as
 
 test('a port in use is an error', async () => {
   const server = await serve([], options());
-  await expect(serve([], { ...options(), port: server.port })).rejects.toThrow('EADDRINUSE');
+  await expect(serve([], { ...options(), port: server.port })).rejects.toThrow(
+    /something listens there already: stop it, or choose another --port \(EADDRINUSE\)/,
+  );
   await server.close();
 });

@@ -12,6 +12,9 @@ test('defaults: everything in one process, in memory, on loopback', () => {
     port: 8080,
     host: '127.0.0.1',
     insecure: false,
+    sinkTokenFile: '/oidc/token',
+    eventMaxAgeMs: 900_000,
+    rateLimit: 1_000,
     tickMs: 10_000,
     logLevel: 'info',
   });

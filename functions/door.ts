@@ -1,0 +1,65 @@
+import { existsSync } from 'node:fs';
+import { openKube } from '../shared/adapters/kube-config.ts';
+import { kubeTokenReview } from '../shared/adapters/kube-token-review.ts';
+import type { KubeTransport } from '../shared/adapters/kube-transport.ts';
+import { createSeenEvents } from '../shared/adapters/seen-events.ts';
+import { type TokenSource, tokenFromFile } from '../shared/runtime/callers.ts';
+import { SettingsError } from '../shared/runtime/flags.ts';
+import type { ServeOptions } from '../shared/runtime/serve.ts';
+import type { ProcessSettings } from '../shared/runtime/settings.ts';
+import type { TlsFiles } from '../shared/runtime/tls-files.ts';
+import type { Deps } from './deps.ts';
+import { servingOptions } from './process.ts';
+
+export type Doorway = Omit<ServeOptions, 'log' | 'metrics' | 'ready' | 'collect' | 'routes'>;
+
+/** Where to listen, who may call and what is taken from them, as the settings say. */
+export function doorOf(
+  settings: ProcessSettings,
+  { inventory, clock, log }: Pick<Deps, 'inventory' | 'clock' | 'log'>,
+): { readonly doorway: Doorway; close(): Promise<void> } {
+  const { readTokenFile, tokenAudience, callers, healthPort, eventMaxAgeMs, rateLimit } = settings;
+  const seen = createSeenEvents(inventory.store, clock, eventMaxAgeMs);
+  let kube: Promise<KubeTransport> | undefined;
+  /** Once somebody comes with a token; what could not be opened is tried again. */
+  const open = (): Promise<KubeTransport> => {
+    kube ??= openKube({ kubeconfigFile: settings.kubeconfig });
+    kube.catch(() => {
+      kube = undefined;
+    });
+    return kube;
+  };
+  return {
+    doorway: {
+      ...servingOptions(settings),
+      readToken: readTokenFile === undefined ? undefined : tokenFromFile(readTokenFile),
+      review:
+        tokenAudience === undefined
+          ? undefined
+          : kubeTokenReview(open, { audience: tokenAudience, callers, clock, log }),
+      tls: tlsOf(settings),
+      healthPort,
+      events: { maxAgeMs: eventMaxAgeMs, seen, clock },
+      rateLimit: rateLimit === 0 ? undefined : { perSecond: rateLimit, burst: 2 * rateLimit },
+    },
+    async close() {
+      await seen.close();
+      // What could not be opened need not be closed.
+      (await kube?.catch(() => undefined))?.close();
+    },
+  };
+}
+
+/** What a broker that asks for tokens is sent: Knative puts it beside K_SINK. Otherwise our own callers' secret. */
+export function sinkToken({ sinkTokenFile, tokenFile }: ProcessSettings): TokenSource | undefined {
+  if (existsSync(sinkTokenFile)) return tokenFromFile(sinkTokenFile);
+  return tokenFile === undefined ? undefined : tokenFromFile(tokenFile);
+}
+
+function tlsOf({ tlsCert: cert, tlsKey: key, tlsCa: ca }: ProcessSettings): TlsFiles | undefined {
+  if (cert !== undefined && key !== undefined) return { cert, key, ca };
+  if (cert !== undefined || key !== undefined)
+    throw new SettingsError('--tls-cert and --tls-key belong together: give both');
+  if (ca !== undefined) throw new SettingsError('--tls-ca needs --tls-cert and --tls-key');
+  return undefined;
+}

@@ -1,0 +1,127 @@
+import type { MetricRow } from './metric-row.ts';
+
+/** Read from the store when somebody scrapes, and told by one function only: sums over functions stay right. */
+const scraped: readonly string[] = ['evaluate-scaling'];
+
+/** What stands in the store about machines and pools. */
+export const fleetMetrics = {
+  machines: {
+    name: 'bamel_machines',
+    type: 'gauge',
+    help: 'Machines by pool and state',
+    labels: ['pool', 'state'],
+    from: scraped,
+  },
+  machineStateSince: {
+    name: 'bamel_machine_state_since_timestamp_seconds',
+    type: 'gauge',
+    help: 'When each machine came into the state it is in',
+    labels: ['machine', 'pool', 'state'],
+    from: scraped,
+  },
+  machineWatts: {
+    name: 'bamel_machine_watts',
+    type: 'gauge',
+    help: 'What a machine draws, as its BMC measures it',
+    labels: ['machine', 'pool'],
+    from: scraped,
+  },
+  machineHealth: {
+    name: 'bamel_machines_by_health',
+    type: 'gauge',
+    help: 'Machines by what their sensors say: ok, warning, critical, unknown',
+    labels: ['pool', 'health'],
+    from: scraped,
+  },
+  drainPodsLeft: {
+    name: 'bamel_drain_pods_left',
+    type: 'gauge',
+    help: 'Pods that a node being drained still has; absent while it is not drained',
+    labels: ['machine', 'pool'],
+    from: scraped,
+  },
+  drainPodsFound: {
+    name: 'bamel_drain_pods_found',
+    type: 'gauge',
+    help: 'Pods that a node being drained had in all',
+    labels: ['machine', 'pool'],
+    from: scraped,
+  },
+  bmcs: {
+    name: 'bamel_bmcs',
+    type: 'gauge',
+    help: 'Machines by whether their BMC answered when it was last asked: true, false, unknown',
+    labels: ['pool', 'reachable'],
+    from: scraped,
+  },
+  bmcsRefused: {
+    name: 'bamel_bmcs_refusing',
+    type: 'gauge',
+    help: 'Machines whose BMC refused the credentials: left alone until they are changed',
+    labels: ['pool'],
+    from: scraped,
+  },
+  poolMin: {
+    name: 'bamel_pool_min_nodes',
+    type: 'gauge',
+    help: 'The fewest nodes a pool may have',
+    labels: ['pool'],
+    from: scraped,
+  },
+  poolMax: {
+    name: 'bamel_pool_max_nodes',
+    type: 'gauge',
+    help: 'The most nodes a pool may have; 0: no limit',
+    labels: ['pool'],
+    from: scraped,
+  },
+  poolDesired: {
+    name: 'bamel_pool_desired_nodes',
+    type: 'gauge',
+    help: 'Machines of a pool that serve or are on their way',
+    labels: ['pool'],
+    from: scraped,
+  },
+  poolReady: {
+    name: 'bamel_pool_ready_nodes',
+    type: 'gauge',
+    help: 'Machines of a pool that serve and whose node is Ready',
+    labels: ['pool'],
+    from: scraped,
+  },
+  watts: {
+    name: 'bamel_power_watts',
+    type: 'gauge',
+    help: 'What all machines draw, measured or estimated',
+    labels: [],
+    from: scraped,
+  },
+  wattsIfAllOn: {
+    name: 'bamel_power_if_all_on_watts',
+    type: 'gauge',
+    help: 'What they would draw if none were ever powered off',
+    labels: [],
+    from: scraped,
+  },
+  energyUsed: {
+    name: 'bamel_energy_used_joules_total',
+    type: 'counter',
+    help: 'What all machines have drawn since the count began, kept in the store',
+    labels: [],
+    from: scraped,
+  },
+  energySaved: {
+    name: 'bamel_energy_saved_joules_total',
+    type: 'counter',
+    help: 'What they would have drawn more had none been powered off, kept in the store',
+    labels: [],
+    from: scraped,
+  },
+  deadLetters: {
+    name: 'bamel_dead_letters',
+    type: 'gauge',
+    help: 'Events that were given up on and wait for somebody to look at them',
+    labels: [],
+    from: scraped,
+  },
+} as const satisfies Readonly<Record<string, MetricRow>>;

@@ -1,0 +1,19 @@
+import { StaleEvent } from './event-guard.ts';
+import type { HttpError } from './http-answer.ts';
+
+const byStatus: Readonly<Record<number, string>> = {
+  400: 'malformed',
+  401: 'unauthenticated',
+  403: 'forbidden',
+  404: 'not-found',
+  405: 'wrong-method',
+  408: 'slow',
+  413: 'too-large',
+  415: 'unsupported',
+  429: 'too-many',
+  503: 'unchecked',
+};
+
+/** Why a request was turned away, in one word, for counting. */
+export const reasonOf = (error: HttpError): string =>
+  error instanceof StaleEvent ? 'stale' : (byStatus[error.answer.status] ?? 'other');
