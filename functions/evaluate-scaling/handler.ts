@@ -4,35 +4,35 @@ import { recordDecision } from '../../shared/adapters/decisions.ts';
 import { countEnergy } from '../../shared/adapters/energy.ts';
 import type { MachineRecord } from '../../shared/adapters/inventory.ts';
 import { createUnmetReporter } from '../../shared/adapters/kube-unmet.ts';
-import { decide } from '../../shared/core/decide.ts';
-import type { Decision, DecisionRecord, Intent } from '../../shared/core/decision.ts';
+import type { DecisionRecord, Intent } from '../../shared/core/decision.ts';
 import type { MachineEvent } from '../../shared/core/lifecycle.ts';
 import { newStatus } from '../../shared/core/machine.ts';
-import { done, type Outcome, retryLater } from '../../shared/core/outcome.ts';
+import { done, type Outcome, rejected, retryLater } from '../../shared/core/outcome.ts';
 import type { Settings } from '../../shared/core/settings.ts';
 import type { Lease } from '../../shared/ports.ts';
 import type { Handler } from '../../shared/runtime/function.ts';
 import { newId } from '../../shared/runtime/ids.ts';
 import { type MachineInput, MachineSpec } from '../../shared/schema/machine.ts';
+import { PressureReport } from '../../shared/schema/pressure.ts';
+import { looksLikeWebhook, Webhook } from '../../shared/schema/webhook.ts';
 import { type Deps, underLease } from '../deps.ts';
 import { events, machineEvent } from '../events.ts';
 import { answerOf } from './answer.ts';
 import { coalesce } from './coalesce.ts';
+import { countEvaluation } from './count.ts';
+import { createLook, type Look } from './look.ts';
+import { createPressureDesk } from './pressure.ts';
 import { tellStory } from './story.ts';
-
-/** Alertmanager's webhook, as much of it as we rely on. */
-const Webhook = z.looseObject({
-  version: z.literal('4'),
-  status: z.string(),
-  alerts: z.array(z.looseObject({})),
-});
+import { createAlertDesk, inTime, nothingNew } from './webhook.ts';
 
 export const EvaluateInput = z.preprocess(
-  // An alert only wakes us, firing or resolved: the decision looks for itself.
-  (body) => (Webhook.safeParse(body).success ? {} : body),
+  // Alertmanager sends it bare.
+  (body) => (looksLikeWebhook(body) ? { webhook: body } : body),
   z.strictObject({
     dryRun: z.boolean().optional().describe('decide and answer, but write and do nothing'),
     machine: z.string().optional().describe('what an event is about; everything is looked at anyway'),
+    webhook: Webhook.optional().describe("Alertmanager's webhook: a hint to look now, see docs/alerts.md"),
+    pressure: PressureReport.optional().describe('what a sensor tells about its node, see docs/pressure.md'),
   }),
 );
 
@@ -52,39 +52,42 @@ const patienceMs = 2_000;
 export function evaluateScaling(deps: Deps): Handler<z.output<typeof EvaluateInput>> {
   const told: Told = { summary: '', unmet: [] };
   const reportUnmet = createUnmetReporter(deps.cluster, deps.clock);
+  const look = createLook(deps);
+  const desk = createAlertDesk(deps);
+  const pressures = createPressureDesk(deps);
+  const run = async (): Promise<Outcome> => {
+    const outcome = await underLease(deps, 'evaluate', leaseTtlMs, { ms: patienceMs }, (lease) =>
+      decideAndWrite(deps, look, lease, told),
+    );
+    if (!outcome) return retryLater(1_000, 'another instance is deciding just now');
+    // Not under the lease: nobody has to wait for it.
+    await reportUnmet(told);
+    return outcome;
+  };
   const evaluate = coalesce(
     () => deps.clock.sleep(gatherMs),
     async () => {
-      const outcome = await underLease(deps, 'evaluate', leaseTtlMs, { ms: patienceMs }, (lease) =>
-        decideAndWrite(deps, lease, told),
-      );
-      if (!outcome) return retryLater(1_000, 'another instance is deciding just now');
-      // Not under the lease: nobody has to wait for it.
-      await reportUnmet(told);
-      return outcome;
+      const reasons = [await desk.settle(), await pressures.settle()];
+      if (!reasons.includes(true)) return nothingNew;
+      let outcome: Outcome | undefined;
+      try {
+        outcome = await run();
+        return outcome;
+      } finally {
+        if (outcome?.kind !== 'done') desk.failed();
+      }
     },
   );
-  return async ({ dryRun }) => {
-    if (!dryRun) return evaluate();
-    const { decision } = await look(deps);
-    return done(answerOf('dry run', decision.record));
-  };
-}
-
-async function look(
-  deps: Deps,
-): Promise<{ decision: Decision; records: MachineRecord[]; settings: Settings }> {
-  const [records, pools, settings, cluster] = await Promise.all([
-    deps.inventory.machines(),
-    deps.inventory.pools(),
-    deps.inventory.settings(),
-    deps.cluster.view(),
-  ]);
-  const { ownNode, clock } = deps;
-  return {
-    decision: decide({ machines: records, pools, settings, cluster, ownNode }, clock.now()),
-    records,
-    settings,
+  return async ({ dryRun, webhook, pressure }) => {
+    if (dryRun) {
+      const { decision } = await look(webhook?.alerts);
+      return done(answerOf('dry run', decision.record));
+    }
+    if (webhook) desk.hand(webhook.alerts);
+    else if (!pressure) desk.ask();
+    const refused = pressure && (await pressures.hand(pressure));
+    if (refused) return rejected(refused);
+    return webhook ? inTime(evaluate(), deps) : evaluate();
   };
 }
 
@@ -94,9 +97,10 @@ interface Told {
   unmet: DecisionRecord['unmet'];
 }
 
-async function decideAndWrite(deps: Deps, lease: Lease, told: Told): Promise<Outcome> {
+async function decideAndWrite(deps: Deps, look: Look, lease: Lease, told: Told): Promise<Outcome> {
+  const counted = countEvaluation(deps.metrics);
   for (let tries = 1; ; tries += 1) {
-    const { decision, records, settings } = await look(deps);
+    const { decision, records, settings, triggers } = await look();
     const id = newId('d', deps.clock.now());
     // A dry run decides the same again and again: it is told once.
     if (!settings.dryRun || decision.record.summary !== told.summary)
@@ -115,10 +119,13 @@ async function decideAndWrite(deps: Deps, lease: Lease, told: Told): Promise<Out
       const record = byName.get(machine);
       if (record) await remember(deps.inventory, record, { idleSince }, lease);
     }
+    await triggers.remember(lease);
     const acted = !settings.dryRun && decision.intents.length > conflicts;
     await recordDecision(deps.inventory.store, id, decision.record, acted, lease);
     await countEnergy(deps.inventory.store, records, lease, deps.clock.now());
-    if (conflicts === 0 || tries === mostTries) return done(answerOf(id, decision.record));
+    if (conflicts > 0 && tries < mostTries) continue;
+    counted(decision.record, settings.dryRun ? 'dry-run' : acted ? 'acted' : 'idle');
+    return done(answerOf(id, decision.record));
   }
 }
 
@@ -161,6 +168,7 @@ async function writeIntent(
     deps.log.info({ machine, operation, result }, 'the machine changed since it was looked at');
     return false;
   }
+  deps.metrics?.decisions.inc({ kind: intent.kind });
   await deps.sink.emit(machineEvent(wakes, machine));
   return true;
 }

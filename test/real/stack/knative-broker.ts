@@ -109,10 +109,19 @@ async function prepareCluster(kubeConfig: KubeConfig): Promise<void> {
     await core.createNamespacedConfigMap({ namespace: system, body: { metadata: { name }, data: {} } });
 }
 
-interface TriggerSpec {
-  readonly subscriber: { readonly ref: { readonly name: string } };
-  readonly delivery: { readonly deadLetterSink: { readonly ref: { readonly name: string } } };
+interface Destination {
+  readonly ref: { readonly name: string };
+  readonly audience: string;
 }
+
+interface TriggerSpec {
+  readonly subscriber: Destination;
+  readonly delivery: { readonly deadLetterSink: Destination };
+}
+
+/** Of all Triggers here; the controller makes one for each. */
+const triggerAccount = 'bamel-triggers-oidc';
+export const triggerCaller = `system:serviceaccount:${namespace}:${triggerAccount}`;
 
 async function applyRoutes(
   kubeConfig: KubeConfig,
@@ -127,6 +136,7 @@ async function applyRoutes(
     address: { url: ingressUrl },
     annotations: { 'knative.dev/channelAddress': channelUrl },
   });
+  await create({ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: triggerAccount } });
   const subscribers: object[] = [];
   for (const manifest of manifestsIn('triggers')) {
     const trigger = await create(manifest);
@@ -135,7 +145,10 @@ async function applyRoutes(
     const { deadLetterSink, ...retries } = delivery;
     await writeStatus(kubeConfig, trigger, {
       subscriberUri: addressOf(subscriber.ref.name),
+      subscriberAudience: subscriber.audience,
       deadLetterSinkUri: addressOf(deadLetterSink.ref.name),
+      deadLetterSinkAudience: deadLetterSink.audience,
+      auth: { serviceAccountName: triggerAccount },
     });
     const path = local(ports.filter, `/triggers/${namespace}/${name}/${uid}`);
     subscribers.push({

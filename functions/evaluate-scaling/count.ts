@@ -1,0 +1,16 @@
+import type { DecisionRecord } from '../../shared/core/decision.ts';
+import type { Metrics } from '../../shared/runtime/metrics.ts';
+
+/** Begins to time an evaluation. What it returns is called with what came of it. */
+export function countEvaluation(metrics: Metrics | undefined) {
+  const stopTimer = metrics?.evaluationDuration.startTimer();
+  return ({ demand, unmet }: DecisionRecord, outcome: 'acted' | 'idle' | 'dry-run'): void => {
+    stopTimer?.();
+    metrics?.evaluations.inc({ outcome });
+    metrics?.podsWaiting.set(sum(demand));
+    metrics?.podsUnmet.set(sum(unmet));
+  };
+}
+
+const sum = (groups: readonly { readonly pods: number }[]): number =>
+  groups.reduce((pods, group) => pods + group.pods, 0);

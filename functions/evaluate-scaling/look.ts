@@ -1,0 +1,48 @@
+import { readAlerts } from '../../shared/adapters/alerts.ts';
+import type { MachineRecord } from '../../shared/adapters/inventory.ts';
+import { readPressure } from '../../shared/adapters/pressure.ts';
+import { alertReadings, noteAlerts } from '../../shared/core/alert-book.ts';
+import { type Alert, steeringOf } from '../../shared/core/alerts.ts';
+import { decide } from '../../shared/core/decide.ts';
+import type { Decision } from '../../shared/core/decision.ts';
+import type { Settings } from '../../shared/core/settings.ts';
+import type { Deps } from '../deps.ts';
+import { createTriggers, type ReadTriggers } from './triggers.ts';
+
+/** What there is to see, and what the core makes of it. With `heard`: as if these alerts had just come. */
+export type Look = (heard?: readonly Alert[]) => Promise<{
+  readonly decision: Decision;
+  readonly records: readonly MachineRecord[];
+  readonly settings: Settings;
+  readonly triggers: ReadTriggers;
+}>;
+
+export function createLook(deps: Deps): Look {
+  const { inventory, clock, ownNode } = deps;
+  const readTriggers = createTriggers(deps);
+  return async (heard = []) => {
+    const [machines, pools, settings, cluster, book, pressure] = await Promise.all([
+      inventory.machines(),
+      inventory.pools(),
+      inventory.settings(),
+      deps.cluster.view(),
+      readAlerts(inventory.store),
+      readPressure(inventory.store, clock.now()),
+    ]);
+    const triggers = await readTriggers(pools);
+    const now = clock.now();
+    const poolOf = (alert: Alert) => steeringOf(alert, pools, machines).pool;
+    const alerts = alertReadings(noteAlerts(book, heard, poolOf, now).book, now);
+    const snapshot = {
+      machines,
+      pools,
+      settings,
+      cluster,
+      ownNode,
+      alerts,
+      triggers: triggers.readings,
+      pressure,
+    };
+    return { decision: decide(snapshot, now), records: machines, settings, triggers };
+  };
+}

@@ -1,0 +1,78 @@
+import { recordPressure } from '../../shared/adapters/pressure.ts';
+import type { ClusterView } from '../../shared/core/cluster.ts';
+import { podName } from '../../shared/core/snapshot.ts';
+import type { PressureReport } from '../../shared/schema/pressure.ts';
+import type { Deps } from '../deps.ts';
+
+/** Where what sensors tell waits for the evaluation that it is looked at with. */
+export interface PressureDesk {
+  /** Why it is not taken, or nothing. */
+  hand(report: PressureReport): Promise<string | undefined>;
+  /** Writes down what was handed in. False: there is no reason to evaluate. */
+  settle(): Promise<boolean>;
+}
+
+/**
+ * However many tell something, it is written down and looked at together. That a band goes on is no reason to look:
+ * a tick comes anyway.
+ */
+export function createPressureDesk(
+  deps: Pick<Deps, 'inventory' | 'cluster' | 'clock' | 'log' | 'metrics'>,
+): PressureDesk {
+  const { inventory, cluster, clock, log, metrics } = deps;
+  /** By node and category: of several only the newest matters. */
+  const inHand = new Map<string, PressureReport>();
+  return {
+    async hand(report) {
+      const { nodes } = await cluster.view();
+      if (!nodes.some(({ name }) => name === report.node)) {
+        metrics?.pressureReports.inc({ outcome: 'unknown-node' });
+        return `there is no node ${report.node}: set NODE_NAME of the sensor to its spec.nodeName`;
+      }
+      const key = `${report.node} ${report.category}`;
+      if ((inHand.get(key)?.sequence ?? 0) < report.sequence) inHand.set(key, report);
+      return undefined;
+    },
+    async settle() {
+      const reports = [...inHand.values()];
+      inHand.clear();
+      if (reports.length === 0) return false;
+      const { news, old } = await recordPressure(inventory.store, reports, clock.now());
+      metrics?.pressureReports.inc({ outcome: 'taken' }, reports.length - old);
+      metrics?.pressureReports.inc({ outcome: 'old' }, old);
+      if (news.length === 0) return false;
+      const view = await cluster.view();
+      for (const report of news.slice(0, mostTold)) {
+        const { node, category, from, to, level } = report;
+        const story = describe(report, view);
+        log.info({ step: 'pressure', node, category, from, to, level, story }, 'pressure changed');
+        await cluster.tell(
+          { kind: 'Node', name: node },
+          to === 'calm' ? 'Normal' : 'Warning',
+          to === 'calm' ? 'PressureOver' : 'PressureRising',
+          story,
+        );
+      }
+      return true;
+    },
+  };
+}
+
+/** Of a storm: what is told is also in the store and in the record of the decision. */
+const mostTold = 20;
+
+function describe(
+  { node, category, sign, share, windowMs, pods, unattributed }: PressureReport,
+  view: ClusterView,
+): string {
+  const percent = (part: number) => `${Math.round(part * 100)} %`;
+  const named = pods.map((one) => {
+    const pod = view.pods.find(({ uid }) => uid === one.uid);
+    const limit = one.ownLimit ? ', held by its own limit' : '';
+    return `${pod ? podName(pod) : `pod ${one.uid}`} (${percent(one.share)}${limit})`;
+  });
+  const who = sign === 'falling' || named.length === 0 ? '' : `; from ${named.join(', ')}`;
+  const others =
+    sign === 'rising' && unattributed >= 0.1 ? `; ${percent(unattributed)} from outside of pods` : '';
+  return `${category} pressure on ${node} is ${sign}: ${percent(share)} of ${windowMs} ms${who}${others}`;
+}

@@ -1,0 +1,116 @@
+import {
+  readTriggerTimes,
+  type TriggerTime,
+  timed,
+  writeTriggerTimes,
+} from '../../shared/adapters/triggers.ts';
+import type { PoolSpec } from '../../shared/core/settings.ts';
+import type { TriggerReading } from '../../shared/core/snapshot.ts';
+import { seconds } from '../../shared/core/text.ts';
+import { type Lease, type Measured, MetricsError } from '../../shared/ports.ts';
+import { type Deps, forEachOf } from '../deps.ts';
+
+/** What one query gives. Without a value the note says why. */
+export interface Found {
+  readonly value?: number | undefined;
+  readonly note?: string | undefined;
+}
+
+const farOffMs = 60_000;
+
+/** The number that counts. Of several series the highest: it asks for more, and lets less go. */
+export function numberOf({ at, values }: Measured, now: number): Found {
+  if (values.length === 0)
+    return { note: 'its query gives no data; if that means 0, add "or vector(0)" to it' };
+  const off = now - at;
+  if (Math.abs(off) > farOffMs)
+    return {
+      note: `the answer of Prometheus is as of ${seconds(Math.abs(off))} ${off > 0 ? 'ago' : 'from now'}`,
+    };
+  const numbers = values.filter(Number.isFinite);
+  if (numbers.length === 0) return { note: 'its query gives what is no number (NaN or infinite)' };
+  const value = numbers.reduce((most, one) => Math.max(most, one));
+  return values.length === 1
+    ? { value }
+    : { value, note: `its query gives ${values.length} series: the highest number counts` };
+}
+
+/** How long all queries of an evaluation may take together: pods wait for it too. */
+const patienceMs = 2_000;
+const atOnce = 8;
+/** For so long an answer is good for other evaluations, and nobody who did not answer is asked again. */
+const freshMs = { found: 1_000, failed: 10_000 } as const;
+
+export interface ReadTriggers {
+  readonly readings: readonly TriggerReading[];
+  /** Keeps since when each has been on its side of the threshold: a restart does not begin anew. */
+  remember(lease: Lease): Promise<void>;
+}
+
+/** What the triggers of all pools say now. Never throws because of Prometheus: what is not known is said. */
+export function createTriggers({
+  inventory: { store },
+  metricsSource,
+  clock,
+  log,
+}: Pick<Deps, 'inventory' | 'metricsSource' | 'clock' | 'log'>): (
+  pools: readonly PoolSpec[],
+) => Promise<ReadTriggers> {
+  let answers = new Map<string, { readonly until: number; readonly found: Found }>();
+  let told = '';
+
+  const ask = async (query: string, signal: AbortSignal): Promise<[Found, number]> => {
+    if (!metricsSource)
+      return [{ note: 'there is no Prometheus to ask: set BAMEL_PROMETHEUS_URL' }, freshMs.found];
+    try {
+      return [numberOf(await metricsSource.query(query, signal), clock.now()), freshMs.found];
+    } catch (error) {
+      if (!(error instanceof MetricsError)) throw error;
+      return [{ note: error.message }, freshMs.failed];
+    }
+  };
+
+  const tell = (readings: readonly TriggerReading[]): void => {
+    const unknown = readings.filter((one) => one.unknown).map(({ trigger, note }) => ({ trigger, note }));
+    const news = unknown.map(({ trigger, note }) => `${trigger} ${note?.replace(/\d+/g, '')}`).join();
+    if (news !== told && unknown.length > 0)
+      log.warn({ triggers: unknown.slice(0, 10) }, 'triggers say nothing');
+    told = news;
+  };
+
+  return async (pools) => {
+    const triggers = pools.flatMap((pool) => pool.triggers.map((trigger) => ({ pool: pool.name, trigger })));
+    if (triggers.length === 0) return { readings: [], remember: async () => undefined };
+    const signal = AbortSignal.timeout(patienceMs);
+    const before = answers;
+    answers = new Map();
+    const queries = [...new Set(triggers.map(({ trigger }) => trigger.metricQuery))];
+    const [known] = await Promise.all([
+      readTriggerTimes(store),
+      forEachOf(queries, atOnce, async (query) => {
+        const recent = before.get(query);
+        if (recent && recent.until > clock.monotonic()) answers.set(query, recent);
+        else {
+          const [found, forMs] = await ask(query, signal);
+          answers.set(query, { until: clock.monotonic() + forMs, found });
+        }
+      }),
+    ]);
+    const now = clock.now();
+    const times: TriggerTime[] = [];
+    const readings = triggers.map(({ pool, trigger }): TriggerReading => {
+      const { value, note } = answers.get(trigger.metricQuery)?.found ?? {};
+      const own = known.times.filter((one) => one.pool === pool && one.trigger === trigger.name);
+      const reading = { pool, trigger: trigger.name, ...(note !== undefined && { note }) };
+      if (value === undefined) {
+        times.push(...own);
+        return { ...reading, unknown: true, since: now };
+      }
+      const time = timed(pool, trigger, value, own, now);
+      times.push(time);
+      return { ...reading, value, since: time.since };
+    });
+    tell(readings);
+    return { readings, remember: (lease) => writeTriggerTimes(store, known, times, lease) };
+  };
+}

@@ -1,0 +1,88 @@
+import { type PoolOfAlert, recordAlerts } from '../../shared/adapters/alerts.ts';
+import { alertKey } from '../../shared/core/alert-book.ts';
+import { type Alert, steeringOf } from '../../shared/core/alerts.ts';
+import { done, type Outcome } from '../../shared/core/outcome.ts';
+import type { Deps } from '../deps.ts';
+
+/** Which pool an alert steers, by what the store says of pools and machines. */
+async function poolsOfAlerts(
+  { inventory }: Pick<Deps, 'inventory'>,
+  alerts: readonly Alert[],
+): Promise<PoolOfAlert> {
+  if (!alerts.some(({ labels }) => labels.bamel_scale === 'up')) return () => undefined;
+  const [pools, machines] = await Promise.all([inventory.pools(), inventory.machines()]);
+  return (alert) => steeringOf(alert, pools, machines).pool;
+}
+
+/** Of a storm: more wake as well, but are not remembered. They come again. */
+const mostInHand = 5_000;
+
+/** Where alerts wait for the evaluation that they are looked at with. */
+export interface AlertDesk {
+  hand(alerts: readonly Alert[]): void;
+  /** Somebody wants an evaluation, whatever the alerts. */
+  ask(): void;
+  /** Writes down what was handed in. False: there is no reason to evaluate. */
+  settle(): Promise<boolean>;
+  /** There was a reason, and nothing came of it: it still is one. */
+  failed(): void;
+}
+
+/**
+ * Twice the same alert, from whichever Alertmanager to whichever process, is one reason to look; that one is over is
+ * none: a tick comes anyway, and nothing may happen because of it.
+ */
+export function createAlertDesk(deps: Pick<Deps, 'inventory' | 'clock'>): AlertDesk {
+  const inHand = new Map<string, Alert>();
+  let owed = false;
+  return {
+    hand(alerts) {
+      for (const { status, labels, fingerprint, startsAt } of alerts) {
+        const alert = { status, labels, fingerprint, startsAt };
+        if (inHand.size < mostInHand) inHand.set(alertKey(alert), alert);
+        else owed ||= status === 'firing';
+      }
+    },
+    ask() {
+      owed = true;
+    },
+    async settle() {
+      const alerts = [...inHand.values()];
+      inHand.clear();
+      // Now: who asks from here on is answered by the next evaluation.
+      const due = owed;
+      owed = false;
+      if (alerts.length === 0) return due;
+      const poolOf = await poolsOfAlerts(deps, alerts);
+      return (await recordAlerts(deps.inventory.store, alerts, poolOf, deps.clock.now())) > 0 || due;
+    },
+    failed() {
+      owed = true;
+    },
+  };
+}
+
+export const nothingNew = done({
+  summary: 'nothing new: it was heard before, or is over',
+});
+
+/** Half of what Alertmanager waits before it calls it an error and sends everything again. */
+const answerWithinMs = 5_000;
+
+/** The answer in time; the work goes on if it takes longer. */
+export async function inTime(
+  work: Promise<Outcome>,
+  { log }: Pick<Deps, 'log'>,
+  withinMs = answerWithinMs,
+): Promise<Outcome> {
+  const late = Promise.withResolvers<Outcome>();
+  const timer = setTimeout(() => {
+    work.catch((error: unknown) => log.warn({ err: error }, 'evaluation for an alert failed'));
+    late.resolve(done({ summary: 'heard; the evaluation takes longer than the sender waits, and goes on' }));
+  }, withinMs);
+  try {
+    return await Promise.race([work, late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
