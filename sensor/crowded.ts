@@ -1,0 +1,41 @@
+import { join } from 'node:path';
+import { parseCpuTimes, parseStall } from './numbers.ts';
+import { openFile } from './open-file.ts';
+import { crowdedRules, type SensorBands } from './options.ts';
+import type { Source } from './sensor.ts';
+import { createSignal } from './signal.ts';
+
+const everyMs = 100;
+/** Less waiting than this is not looked at: where there are many cpus, asking what they do takes longer than all else. */
+const least = 0.3;
+const allInUse = 0.95;
+
+/**
+ * Somebody waits while no cpu is idle. Three on one cpu and one on the other make half of the time, no more, and so
+ * does a background that comes in bursts; but that leaves the cpus idle in between.
+ */
+export function crowdedSource(proc: string, { clear }: SensorBands): Source {
+  const stalls = openFile(join(proc, 'pressure/cpu'));
+  const stat = openFile(join(proc, 'stat'));
+  let waited: number | undefined;
+  let times: ReturnType<typeof parseCpuTimes>;
+  return {
+    signal: createSignal('cpu', 'crowded', crowdedRules, clear),
+    everyMs,
+    read(elapsedMs) {
+      const before = waited;
+      waited = parseStall(stalls.read() ?? '')?.some;
+      if (before === undefined || waited === undefined) return undefined;
+      const share = (waited - before) / (elapsedMs * 1000);
+      const known = times;
+      times = share < least ? undefined : parseCpuTimes(stat.read() ?? '');
+      if (!known || !times) return { share: 0 };
+      const busy = (times.busy - known.busy) / (times.all - known.all);
+      return { share: busy >= allInUse ? share : 0 };
+    },
+    close() {
+      stalls.close();
+      stat.close();
+    },
+  };
+}

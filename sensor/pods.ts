@@ -1,0 +1,163 @@
+import type { PressureCategory } from '../shared/core/snapshot.ts';
+import type { PressureReport } from '../shared/schema/pressure.ts';
+import { type Hierarchies, listPods } from './cgroups.ts';
+import type { Meter } from './meter.ts';
+import { type Counters, countAll, type Held, nothingYet, type TrackedPod, trackPod } from './pod.ts';
+
+interface Sample {
+  readonly at: number;
+  readonly counters: Counters;
+}
+
+/** What every pod had counted when a category began to look pressed. */
+interface Mark {
+  readonly at: number;
+  readonly values: ReadonlyMap<string, number>;
+}
+
+interface Entry {
+  readonly pod: TrackedPod;
+  /** The last two; what is asked about is measured from the older one. */
+  before: Sample;
+  last: Sample;
+  /** What its limits had done to it when it began to look pressed. */
+  held: (Held & { readonly at: number }) | undefined;
+}
+
+interface Attribution {
+  readonly pods: PressureReport['pods'];
+  readonly unattributed: number;
+}
+
+/** Who presses: whoever uses the cpu or the network, and whoever waits for memory or a disk that others cannot see used. */
+const countedBy: Readonly<Partial<Record<PressureCategory, keyof Counters>>> = {
+  cpu: 'cpu',
+  memory: 'memoryWait',
+  storage: 'ioWait',
+  network: 'network',
+};
+
+/** Held for this share of the time is held by its own limit. */
+const heldShare = 0.1;
+/** What its limits did before that is no part of what begins now. */
+const forgetMs = 5_000;
+/** A suspicion older than this is not what is asked about. */
+const markMs = 3_000;
+const mostNamed = 5;
+const leastShare = 0.01;
+
+export interface Pods {
+  readonly count: number;
+  /** Looks for new pods and counts what all of them used. */
+  sample(now: number): void;
+  /** Counts those that may press, and what their limits did: what happens from now on can be told then. */
+  suspect(category: PressureCategory, now: number): void;
+  /** `whole` is what the node used or waited in the same units, where that is known. */
+  attribute(category: PressureCategory, now: number, whole?: Pick<Meter, 'counted'>): Attribution;
+  close(): void;
+}
+
+export function trackPods(hierarchies: Hierarchies, proc: string): Pods {
+  const entries = new Map<string, Entry>();
+  const marks = new Map<PressureCategory, Mark>();
+  let looked = false;
+
+  /** With either hierarchy: on some machines pods are in version 1 only, whatever else is mounted. */
+  function found(): Map<string, string> {
+    for (const root of [hierarchies.unified, hierarchies.cpu, hierarchies.memory]) {
+      const pods = root === undefined ? undefined : listPods(root);
+      if (pods && pods.size > 0) return pods;
+    }
+    return new Map();
+  }
+
+  function refresh(now: number): void {
+    const current = found();
+    for (const [uid, { pod }] of entries)
+      if (!current.has(uid)) {
+        pod.close();
+        entries.delete(uid);
+      }
+    for (const [uid, path] of current) {
+      if (entries.has(uid)) continue;
+      const pod = trackPod(uid, path, hierarchies, proc);
+      // One that came while we were looking began at zero a moment ago; of those that were there before, that is not known.
+      const first = { at: now - 1, counters: looked ? nothingYet : countAll(pod) };
+      entries.set(uid, { pod, before: first, last: first, held: undefined });
+    }
+    looked = true;
+  }
+
+  /** What each used or waited since it was suspected, or since the sample before the last one. */
+  function measure(category: PressureCategory, now: number) {
+    const counter = countedBy[category];
+    const mark = marks.get(category);
+    const marked = mark && now - mark.at <= markMs ? mark : undefined;
+    const used = (counter ? [...entries.values()] : []).map((entry) => {
+      const value = counter ? entry.pod.read(counter) : 0;
+      const from = marked?.values.get(entry.pod.uid) ?? (counter ? entry.before.counters[counter] : 0);
+      return { entry, value, amount: Math.max(0, value - from) };
+    });
+    return {
+      used: used.sort((a, b) => b.amount - a.amount || (a.entry.pod.uid < b.entry.pod.uid ? -1 : 1)),
+      together: used.reduce((sum, { amount }) => sum + amount, 0),
+      ms: now - (marked?.at ?? Math.min(now - 1, ...used.map(({ entry }) => entry.before.at))),
+    };
+  }
+
+  return {
+    get count() {
+      return entries.size;
+    },
+    sample(now) {
+      refresh(now);
+      for (const entry of entries.values()) {
+        entry.before = entry.last;
+        entry.last = { at: now, counters: countAll(entry.pod) };
+      }
+    },
+    suspect(category, now) {
+      // What looks pressed again and again is counted from the first time.
+      if (now - (marks.get(category)?.at ?? Number.NEGATIVE_INFINITY) < markMs / 2) return;
+      refresh(now);
+      const { used } = measure(category, now);
+      for (const { entry } of used.slice(0, mostNamed))
+        if (!entry.held || now - entry.held.at > forgetMs) entry.held = { at: now, ...entry.pod.held() };
+      marks.set(category, {
+        at: now,
+        values: new Map(used.map(({ entry, value }) => [entry.pod.uid, value])),
+      });
+    },
+    attribute(category, now, whole) {
+      refresh(now);
+      const { used, together, ms } = measure(category, now);
+      const all = Math.max(together, whole?.counted(ms) ?? together);
+      if (all === 0) return { pods: [], unattributed: 1 };
+      const top = used.slice(0, mostNamed).filter(({ amount }) => amount / all >= leastShare);
+      return {
+        pods: top.map(({ entry, amount }) => ({
+          uid: entry.pod.uid,
+          share: rounded(amount / all),
+          ...(isHeld(category, entry, now) && { ownLimit: true as const }),
+        })),
+        unattributed: rounded(1 - together / all),
+      };
+    },
+    close() {
+      for (const { pod } of entries.values()) pod.close();
+      entries.clear();
+    },
+  };
+}
+
+/** What happened before it was first looked at is no evidence: it may have been long ago. */
+function isHeld(category: PressureCategory, entry: Entry, now: number): boolean {
+  if (category !== 'cpu' && category !== 'memory') return false;
+  const current = entry.pod.held();
+  entry.held ??= { at: now, ...current };
+  return category === 'cpu'
+    ? current.throttledUs - entry.held.throttledUs > heldShare * (now - entry.held.at) * 1000
+    : current.memoryHits > entry.held.memoryHits;
+}
+
+const rounded = (share: number): number => Math.min(1, Math.max(0, Math.round(share * 1000) / 1000));

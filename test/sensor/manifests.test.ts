@@ -1,0 +1,136 @@
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { parse, stringify } from 'yaml';
+import { SensorBands } from '../../sensor/options.ts';
+import { readSensorSettings } from '../../sensor/settings.ts';
+import { describeWith } from '../support/programs.ts';
+
+const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
+const docs = read('docs/pressure.md');
+const help = (() => {
+  const answer = readSensorSettings(['--help'], {});
+  return 'help' in answer ? answer.help : '';
+})();
+const variables = [...help.matchAll(/^ {2}--\S+(?: [A-Z]+)? +([A-Z_]+) /gm)].map(([, name]) => name ?? '');
+
+test('every setting is in the docs, and nothing else is', () => {
+  expect(variables.length).toBeGreaterThan(10);
+  const table = docs.slice(docs.indexOf('## Settings'), docs.indexOf('```json'));
+  const documented = [...table.matchAll(/`([A-Z_]+)`/g)].map(([, name]) => name);
+  expect(documented.toSorted()).toEqual(variables.toSorted());
+});
+
+test('the docs have the bands as they are, and an example that is taken', () => {
+  const percent = (above: number) => `${Math.round(above * 100)} %`;
+  const time = (ms: number) => (ms < 1000 ? `${ms}ms` : `${ms / 1000}s`);
+  for (const [category, { pressed = [], severe = [] }] of Object.entries(SensorBands.parse({}).bands)) {
+    const cell = (rules: typeof pressed) =>
+      rules.map(({ above, forMs }) => `${percent(above)} for ${time(forMs)}`).join(', or ');
+    expect(docs.replace(/ +\|/g, ' |')).toContain(
+      `| \`${category}\` | ${cell(pressed)} | ${cell(severe)} |`.replace(/^(\| `[^`]+`) \|/, '$1 |'),
+    );
+  }
+  const example = docs.slice(docs.indexOf('```json') + 7, docs.indexOf('```', docs.indexOf('```json') + 7));
+  expect(SensorBands.parse(JSON.parse(example)).bands.cpu.pressed).toEqual([{ above: 0.5, forMs: 1000 }]);
+});
+
+test.each([
+  ['{"bands":{"luck":{}}}', /luck|Invalid|expected/i],
+  ['{', /not JSON/],
+  ['{"bands":{"cpu":{"pressed":[{"above":2,"for":"1s"}]}}}', /\S/],
+])('bands %s are refused with the reason', (bands, why) => {
+  expect(() => readSensorSettings(['--bands', bands], {})).toThrow(why);
+});
+
+describe('the DaemonSet', () => {
+  const { spec } = parse(read('config/sensor/daemonset.yaml')).spec.template;
+  const [container] = spec.containers;
+
+  test('runs as nobody, without capabilities, and has nothing to write to', () => {
+    expect(spec.securityContext).toMatchObject({ runAsNonRoot: true, runAsUser: 65534 });
+    expect(container.securityContext).toEqual({
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ['ALL'] },
+    });
+    expect(container.volumeMounts.every(({ readOnly }: { readOnly?: boolean }) => readOnly)).toBe(true);
+    expect(spec.automountServiceAccountToken).toBe(false);
+  });
+
+  test('sets only what the sensor knows, with values that it takes', () => {
+    const env: Record<string, string> = Object.fromEntries(
+      container.env.map(({ name, value = 'n1' }: { name: string; value?: string }) => [name, value]),
+    );
+    for (const name of Object.keys(env)) expect(variables).toContain(name);
+    expect(readSensorSettings([], env)).toHaveProperty('settings.healthPort', 9101);
+  });
+
+  test('with eBPF only the container that is gone before may load programs', () => {
+    const patch = parse(read('config/sensor/ebpf/loader.yaml')).spec.template.spec;
+    expect(patch.initContainers[0].securityContext.capabilities).toEqual({
+      drop: ['ALL'],
+      add: ['BPF', 'PERFMON', 'NET_ADMIN'],
+    });
+    expect(patch.containers[0]).not.toHaveProperty('securityContext');
+  });
+});
+
+describeWith(['promtool'], "alerts on the kubelet's own pressure metrics", () => {
+  test('fire for the node that is pressed, and ask for a machine', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'bamel-promtool-'));
+    try {
+      const { groups } = parse(read('config/sensor/kubelet-psi-rules.yaml')).spec;
+      await writeFile(join(folder, 'rules.yaml'), stringify({ groups }));
+      const series = (metric: string, node: string, step: number) => ({
+        series: `container_pressure_${metric}_waiting_seconds_total{id="/",node="${node}"}`,
+        values: `0+${step}x40`,
+      });
+      const alert = (name: string, node: string, what: string, share: string) => ({
+        eval_time: '5m',
+        alertname: name,
+        exp_alerts: [
+          {
+            exp_labels: { severity: 'info', bamel_scale: 'up', node },
+            exp_annotations: {
+              summary: `on node ${node} somebody waits for ${what} ${share} of the time`,
+              runbook: 'docs/pressure.md#without-the-sensor',
+            },
+          },
+        ],
+      });
+      const tests = [
+        {
+          interval: '15s',
+          // In 15 s: 12 of them waiting for a cpu on a; 3 on b.
+          input_series: [
+            series('cpu', 'a', 12),
+            series('cpu', 'b', 3),
+            series('memory', 'b', 3),
+            series('io', 'a', 6),
+          ],
+          alert_rule_test: [
+            alert('BamelNodeCpuPressure', 'a', 'a cpu', '80%'),
+            alert('BamelNodeMemoryPressure', 'b', 'memory', '20%'),
+            alert('BamelNodeStoragePressure', 'a', 'a disk', '40%'),
+          ],
+        },
+      ];
+      await writeFile(
+        join(folder, 'test.yaml'),
+        stringify({ rule_files: ['rules.yaml'], evaluation_interval: '15s', tests }),
+      );
+      const { stdout } = await promisify(execFile)('promtool', [
+        'test',
+        'rules',
+        join(folder, 'test.yaml'),
+      ]).catch((error: { stdout: string; stderr: string }) => ({ stdout: `${error.stdout}${error.stderr}` }));
+      expect(stdout).toMatch(/SUCCESS/);
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+});

@@ -1,0 +1,63 @@
+import { createOutbox, type Outbox } from '../../sensor/outbox.ts';
+import type { BamelEvent } from '../../shared/ports.ts';
+import { realClock } from '../../shared/runtime/clock.ts';
+import { createLog } from '../../shared/runtime/log.ts';
+import type { PressureReport } from '../../shared/schema/pressure.ts';
+import { eventually } from '../support/eventually.ts';
+import { report } from './report.ts';
+
+const log = createLog({ level: 'silent', format: 'json' });
+let outbox: Outbox;
+afterEach(() => outbox.close());
+
+const sequences = (events: readonly BamelEvent[]): number[] =>
+  events.map(({ data }) => (data.pressure as PressureReport).sequence);
+
+test('sends what it is given, one event for each', async () => {
+  const taken: BamelEvent[] = [];
+  outbox = createOutbox({ emit: async (event) => void taken.push(event), clock: realClock, log, gapMs: 0 });
+  outbox.put(report({ sequence: 1 }));
+  outbox.put(report({ sequence: 2, category: 'memory' }));
+  await eventually(() => expect(sequences(taken)).toEqual([1, 2]));
+  expect(taken[0]).toMatchObject({ type: 'dev.bamel.pressure.changed', subject: 'n1/cpu' });
+  expect(outbox.waiting).toBe(0);
+});
+
+test('holds one per category however long nobody takes it, and then sends the newest', async () => {
+  const taken: BamelEvent[] = [];
+  let tries = 0;
+  let down = true;
+  const emit = async (event: BamelEvent): Promise<void> => {
+    tries += 1;
+    if (down) throw new Error('nobody there');
+    taken.push(event);
+  };
+  const clock = { ...realClock, sleep: () => realClock.sleep(1) };
+  outbox = createOutbox({ emit, clock, log, gapMs: 0 });
+  for (let sequence = 1; sequence <= 1000; sequence += 1) outbox.put(report({ sequence }));
+  outbox.put(report({ sequence: 1001, category: 'storage' }));
+  await eventually(() => expect(tries).toBeGreaterThan(3));
+  expect(outbox.waiting).toBe(2);
+  down = false;
+  await eventually(() => expect(sequences(taken).toSorted()).toEqual([1000, 1001]));
+});
+
+test('no more than one event of a category in the gap', async () => {
+  const slept: number[] = [];
+  let now = 0;
+  const clock = {
+    ...realClock,
+    monotonic: () => now,
+    sleep: async (ms: number) => {
+      slept.push(ms);
+      now += ms;
+    },
+  };
+  const taken: BamelEvent[] = [];
+  outbox = createOutbox({ emit: async (event) => void taken.push(event), clock, log, gapMs: 1000 });
+  outbox.put(report({ sequence: 1 }));
+  await eventually(() => expect(taken).toHaveLength(1));
+  outbox.put(report({ sequence: 2 }));
+  await eventually(() => expect(taken).toHaveLength(2));
+  expect(slept).toEqual([1000]);
+});
