@@ -1,9 +1,10 @@
 import type { HistoryEntry, MachineRecord, StoredOperation } from '../../shared/adapters/inventory.ts';
 import type { ClusterView, Pod } from '../../shared/core/cluster.ts';
 import type { DecisionRecord } from '../../shared/core/decision.ts';
-import { capacityOf, lifecycle } from '../../shared/core/lifecycle.ts';
+import { capacityOf, isSetAside, lifecycle } from '../../shared/core/lifecycle.ts';
 import { add, type Resources } from '../../shared/core/resources.ts';
 import type { PoolSpec } from '../../shared/core/settings.ts';
+import { healthOf } from '../sync-inventory/pool-status.ts';
 import type {
   DecisionSummary,
   DecisionView,
@@ -30,7 +31,7 @@ export function useOf(cluster: ClusterView | undefined): Use {
 
 export function machineView(record: MachineRecord, use: Use): MachineView {
   const { spec, status, metrics, history } = record;
-  const { means, waitsFor } = lifecycle[status.state];
+  const { means, waitsFor, capacity } = lifecycle[status.state];
   const onNode = use.get(status.kubernetesNode ?? '');
   const last = history.at(-1);
   return {
@@ -44,6 +45,7 @@ export function machineView(record: MachineRecord, use: Use): MachineView {
     state: status.state,
     means,
     waitsFor,
+    capacity,
     stateSince: status.stateSince,
     why: last?.why,
     power: { state: status.powerState, inferred: status.powerInferred ?? false },
@@ -66,9 +68,10 @@ export function machineView(record: MachineRecord, use: Use): MachineView {
     drain: status.drain,
     operation: status.operation,
     error: status.lastError,
+    idleSince: metrics.idleSince,
     attempts: status.attempts,
     retryAt: status.retryAt,
-    maintenance: spec.maintenance ?? false,
+    maintenance: spec.maintenance === true || isSetAside(record),
   };
 }
 
@@ -126,6 +129,7 @@ export function poolView(
   const serving = members.filter((machine) => capacityOf(machine) === 'serving');
   const states: Record<string, number> = {};
   for (const { status } of members) states[status.state] = (states[status.state] ?? 0) + 1;
+  const { health, why } = healthOf(members);
   const requestsOn = ({ status }: MachineRecord) => use.get(status.kubernetesNode ?? '')?.requests ?? {};
   return {
     name,
@@ -136,6 +140,8 @@ export function poolView(
     ready: count('serving'),
     pending: count('coming'),
     leaving: count('leaving'),
+    desired: count('serving') + count('coming'),
+    health: { status: health, why },
     resources: serving.map(({ spec }) => spec.resources).reduce(add, {}),
     requested: serving.map(requestsOn).reduce(add, {}),
     watts: {

@@ -1,9 +1,8 @@
 import { z } from 'zod';
-import type { Energy } from '../../shared/core/energy-saved.ts';
+import packageJson from '../../package.json' with { type: 'json' };
 import { waitingPods } from '../../shared/core/snapshot.ts';
 import { type Answer, HttpError } from '../../shared/runtime/http-answer.ts';
 import type { Route } from '../../shared/runtime/routes.ts';
-import { energyView } from './energy.ts';
 import { describeApi } from './openapi.ts';
 import {
   decisionSummary,
@@ -17,24 +16,31 @@ import {
   type Use,
 } from './project.ts';
 import {
+  AboutShape,
   DecisionShape,
   DecisionSummaryShape,
   EnergyShape,
+  type EnergyView,
   HistoryShape,
   MachineDetailShape,
   MachineShape,
   OperationShape,
   PodShape,
   PoolShape,
+  PressureShape,
+  type PressureView,
 } from './shapes.ts';
 import { streamRoute } from './stream.ts';
 import type { Surroundings } from './surroundings.ts';
 import type { View } from './view.ts';
+import { zipped } from './zipped.ts';
 
 export interface ApiDeps {
   readonly view: View;
   readonly surroundings: Surroundings;
-  energy(): Promise<Energy | undefined>;
+  now(): number;
+  energy(): Promise<EnergyView>;
+  pressure(): Promise<readonly PressureView[]>;
 }
 
 interface Asked extends ApiDeps {
@@ -48,6 +54,8 @@ export interface ApiRow {
   readonly summary: string;
   readonly shape: z.ZodType;
   readonly list?: boolean;
+  /** Another one at every look, whatever the store says. */
+  readonly volatile?: boolean;
   answer(asked: Asked): unknown | Promise<unknown>;
 }
 
@@ -130,10 +138,31 @@ export const rows: readonly ApiRow[] = [
     },
   },
   {
+    path: '/api/pressure',
+    summary: 'what nodes with a sensor feel, as far as it was told lately',
+    shape: PressureShape,
+    list: true,
+    volatile: true,
+    answer: ({ pressure }) => pressure(),
+  },
+  {
     path: '/api/energy',
     summary: 'watts now, and what was saved against everything being on',
     shape: EnergyShape,
-    answer: async ({ energy }) => energyView(await energy()),
+    volatile: true,
+    answer: ({ energy }) => energy(),
+  },
+  {
+    path: '/api/about',
+    summary: 'the host itself',
+    shape: AboutShape,
+    answer: ({ view, surroundings, now }) => ({
+      version: packageJson.version,
+      now: now(),
+      dryRun: view.settings().dryRun,
+      caption: view.caption(),
+      cluster: surroundings.last() !== undefined,
+    }),
   },
 ];
 
@@ -144,6 +173,8 @@ const Page = z.object({
 
 /** The API, its description and its stream of changes. */
 export function apiRoutes(deps: ApiDeps): Route[] {
+  // Revisions of a store in memory begin anew with every process.
+  const era = deps.now().toString(36);
   return [
     streamRoute(deps.view),
     {
@@ -152,7 +183,10 @@ export function apiRoutes(deps: ApiDeps): Route[] {
       async respond({ request }) {
         const url = new URL(request.url ?? '/', 'http://api');
         await deps.surroundings.refresh();
-        return answer(deps, decoded(url.pathname), url.searchParams, request.headers['if-none-match']);
+        return zipped(
+          await answer(deps, era, decoded(url.pathname), url.searchParams, request.headers['if-none-match']),
+          request,
+        );
       },
     },
     {
@@ -166,6 +200,7 @@ export function apiRoutes(deps: ApiDeps): Route[] {
 
 async function answer(
   deps: ApiDeps,
+  era: string,
   path: string,
   query: URLSearchParams,
   known: string | undefined,
@@ -181,9 +216,9 @@ async function answer(
       400,
       page.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`).join('; '),
     );
-  const etag = `"${view.revision}-${surroundings.version}-${query}"`;
+  const etag = `"${era}-${view.revision}-${surroundings.version}-${query}"`;
   const headers = { etag, 'cache-control': 'no-cache' };
-  if (known === etag) return { status: 304, headers };
+  if (known === etag && !row.one.volatile) return { status: 304, headers };
   const result = await row.one.answer({ ...deps, use: surroundings.use(), name: row.name ?? '' });
   if (!row.one.list) return { status: 200, headers, json: result };
   const items = result as unknown[];

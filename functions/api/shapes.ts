@@ -42,6 +42,7 @@ export const MachineShape = z.object({
   state: z.string(),
   means: z.string().describe('the state in words'),
   waitsFor: z.string(),
+  capacity: z.enum(['none', 'coming', 'serving', 'leaving']).describe('what it gives the cluster'),
   stateSince: time,
   why: z.string().optional().describe('what last happened to it, and why'),
   power: z.object({ state: z.enum(['on', 'off', 'unknown']), inferred: z.boolean() }),
@@ -74,6 +75,7 @@ export const MachineShape = z.object({
     .optional(),
   operation: z.string().optional(),
   error: z.object({ code: z.string(), message: z.string(), at: time }).optional(),
+  idleSince: time.optional().describe('since when no pod needs it; absent while one does'),
   attempts: z.number(),
   retryAt: time.optional(),
   maintenance: z.boolean(),
@@ -103,6 +105,8 @@ export const PoolShape = z.object({
   ready: z.number(),
   pending: z.number().describe('on their way'),
   leaving: z.number(),
+  desired: z.number().describe('ready and on their way'),
+  health: z.object({ status: z.enum(['healthy', 'degraded', 'offline', 'unknown']), why: z.string() }),
   resources: Amounts.describe('of the machines that serve'),
   requested: Amounts,
   watts: z.object({ now: z.number(), max: z.number() }),
@@ -154,6 +158,14 @@ export const PodShape = z.object({
   why: z.string().describe('what becomes of it'),
 });
 
+export const PressureShape = z.object({
+  node: z.string(),
+  category: z.string().describe('cpu, memory, storage, network …'),
+  level: z.number().describe('from 0, none, to 1'),
+  sign: z.enum(['rising', 'falling']),
+  ratePerMinute: z.number().optional(),
+});
+
 export const EnergyShape = z.object({
   wattsNow: z.number().describe('of all machines, measured or estimated'),
   wattsIfAllOn: z.number().describe('if every machine were on and idle or as it is'),
@@ -161,6 +173,14 @@ export const EnergyShape = z.object({
   moneySaved: z.number().optional().describe('at the tariff of the settings'),
   since: time.optional(),
   series: z.array(z.object({ at: time, watts: z.number(), allOn: z.number() })),
+});
+
+export const AboutShape = z.object({
+  version: z.string(),
+  now: time.describe("the host's clock"),
+  dryRun: z.boolean().describe('nothing is begun, only decided'),
+  caption: z.string().optional().describe('what is going on, where somebody tells'),
+  cluster: z.boolean().describe('whether the cluster answered when it was last asked'),
 });
 
 export type MachineView = z.infer<typeof MachineShape>;
@@ -171,4 +191,6 @@ export type DecisionView = z.infer<typeof DecisionShape>;
 export type OperationView = z.infer<typeof OperationShape>;
 export type HistoryView = z.infer<typeof HistoryShape>;
 export type PodView = z.infer<typeof PodShape>;
+export type PressureView = z.infer<typeof PressureShape>;
 export type EnergyView = z.infer<typeof EnergyShape>;
+export type AboutView = z.infer<typeof AboutShape>;

@@ -1,9 +1,11 @@
 import type { ClusterView } from '../../shared/core/cluster.ts';
+import { waitingPods } from '../../shared/core/snapshot.ts';
 import type { Clock, Cluster } from '../../shared/ports.ts';
 import { type Use, useOf } from './project.ts';
 
 /** The cluster as it was a moment ago. People look at machines also when the cluster does not answer. */
 export interface Surroundings {
+  /** Another one when what people are shown of the cluster has changed. */
   readonly version: number;
   last(): ClusterView | undefined;
   use(): Use;
@@ -15,12 +17,17 @@ const oldAfterMs = 2_000;
 export function watchSurroundings(cluster: Pick<Cluster, 'view'>, clock: Clock): Surroundings {
   let seen: { readonly view: ClusterView | undefined; readonly use: Use; readonly at: number } | undefined;
   let version = 0;
+  let shown = '';
   let underWay: Promise<void> | undefined;
   const look = async (): Promise<void> => {
     // The rest of the answer is still worth having; a banner of its own says that the cluster is away.
     const view = await cluster.view().catch(() => undefined);
-    seen = { view, use: useOf(view), at: clock.monotonic() };
-    version += 1;
+    const use = useOf(view);
+    const waiting = view && waitingPods(view).map((pod) => [pod.namespace, pod.name, pod.unschedulable]);
+    const shows = JSON.stringify([[...use], waiting]);
+    if (shows !== shown) version += 1;
+    shown = shows;
+    seen = { view, use, at: clock.monotonic() };
   };
   return {
     get version() {

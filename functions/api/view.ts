@@ -3,9 +3,10 @@ import type { MachineRecord, StoredOperation } from '../../shared/adapters/inven
 import { keys, splitKey } from '../../shared/adapters/keys.ts';
 import { checked, createRecordReader } from '../../shared/adapters/machine-record.ts';
 import type { DecisionRecord } from '../../shared/core/decision.ts';
-import type { PoolSpec } from '../../shared/core/settings.ts';
+import type { PoolSpec, Settings } from '../../shared/core/settings.ts';
 import type { Clock, Entry, Store, StoreChange } from '../../shared/ports.ts';
 import { PoolSpec as PoolSchema } from '../../shared/schema/pool.ts';
+import { Settings as SettingsSchema } from '../../shared/schema/settings.ts';
 
 /** The store as it is now, in memory: what people look at is never listed anew for every look. */
 export interface View {
@@ -15,18 +16,23 @@ export interface View {
   pools(): readonly PoolSpec[];
   operations(): readonly StoredOperation[];
   decisions(): readonly (DecisionRecord & { readonly id: string })[];
+  settings(): Settings;
+  /** What somebody wrote down for whoever looks. */
+  caption(): string | undefined;
   /** Calls back with the kinds of things that changed, until told to stop. */
   onChange(listener: (kinds: ReadonlySet<Kind>) => void): () => void;
   close(): Promise<void>;
 }
 
-export type Kind = 'machines' | 'pools' | 'operations' | 'decisions';
+export type Kind = 'machines' | 'pools' | 'operations' | 'decisions' | 'about';
 
 const prefixes: readonly (readonly [Kind, string])[] = [
   ['machines', keys.nodes],
   ['pools', keys.pools],
   ['operations', keys.operations],
   ['decisions', keys.decisions],
+  ['about', keys.global('config')],
+  ['about', keys.global('caption')],
 ];
 const kindOf = (key: string): Kind | undefined => prefixes.find(([, prefix]) => key.startsWith(prefix))?.[0];
 
@@ -36,6 +42,7 @@ export async function openView(store: Store, clock: Clock): Promise<View> {
     pools: new Map(),
     operations: new Map(),
     decisions: new Map(),
+    about: new Map(),
   };
   const listeners = new Set<(kinds: ReadonlySet<Kind>) => void>();
   const made = new Map<Kind, readonly unknown[]>();
@@ -93,6 +100,16 @@ export async function openView(store: Store, clock: Clock): Promise<View> {
           ...decode<DecisionRecord>(key, value),
         })),
       ),
+    settings() {
+      const key = keys.global('config');
+      const entry = entries.about.get(key);
+      return checked(SettingsSchema, key, entry ? decode(key, entry.value) : {});
+    },
+    caption() {
+      const key = keys.global('caption');
+      const entry = entries.about.get(key);
+      return entry && decode<{ text: string }>(key, entry.value).text;
+    },
     onChange(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);

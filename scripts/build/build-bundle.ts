@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { build, type Metafile } from 'esbuild';
 import type { Bundle } from './bundles.ts';
 import { lean } from './lean.ts';
+import { onlyHandlerOf } from './only-handler.ts';
 import { warmFunction, writeLauncher, writeProject } from './warm.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -46,11 +47,11 @@ export async function buildBundle({ folder, entry, isFunction }: Bundle, out: st
     sourcemap: 'linked',
     sourcesContent: false,
     metafile: true,
-    plugins: [lean],
+    plugins: isFunction ? [lean, onlyHandlerOf(basename(folder))] : [lean],
     logLevel: 'warning',
   });
   await cp(protoOfEtcd3, join(outdir, 'proto'), { recursive: true });
-  await writeLauncher(outdir);
+  await writeLauncher(outdir, isFunction ?? false);
   if (isFunction) {
     await writeProject(outdir, basename(folder));
     await warmFunction(outdir);

@@ -15,6 +15,9 @@ export const bundles: readonly Bundle[] = [
     entry: `functions/${name}/main.ts`,
     isFunction: true as const,
   })),
+  // It serves gRPC, not events: in no row of the table.
+  { folder: 'functions/cluster-autoscaler', entry: 'functions/cluster-autoscaler/main.ts' },
   { folder: 'host', entry: 'functions/main.ts' },
   { folder: 'bamel', entry: 'cli/main.ts' },
+  { folder: 'sensor', entry: 'sensor/main.ts' },
 ];

@@ -1,20 +1,45 @@
-import http from 'node:http';
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import type { Plugin } from 'esbuild';
 
-/** Node.js reads every export of a built-in that is imported, and some load a whole HTTP client when read. */
-const plainExports = Object.entries(Object.getOwnPropertyDescriptors(http))
-  .filter(([name, { get }]) => !get && /^\w+$/.test(name))
-  .map(([name]) => name);
+const require = createRequire(import.meta.url);
 
-/** Less to do at every start: a third of it was for what no function uses. */
+/** Packages (CommonJS) that a process can answer without, at least at first. */
+const packages = ['yaml', 'prom-client'];
+
+const isBuiltin = (path: string): boolean => process.getBuiltinModule(path) !== undefined;
+
+/** A module that loads the one meant when something of it is read; undefined where that cannot be put off. */
+function whenUsed(path: string): string | undefined {
+  const load = isBuiltin(path) ? `process.getBuiltinModule('${path}')` : `require('${path}')`;
+  const meant: unknown = isBuiltin(path) ? process.getBuiltinModule(path) : require(path);
+  if (typeof meant === 'object' && meant !== null) {
+    const getters = Object.keys(meant).map((name) => `get ${name}() { return ${load}.${name}; },`);
+    return `module.exports = {\n${getters.join('\n')}\n};`;
+  }
+  return undefined;
+}
+
+/** Less to do at every start: Node.js loads all that is imported, used or not. */
 export const lean: Plugin = {
   name: 'lean',
   setup(build) {
-    build.onResolve({ filter: /^(node:)?http$/ }, ({ kind }) =>
-      kind === 'import-statement' ? { path: 'node:http', namespace: 'plain' } : undefined,
-    );
-    build.onLoad({ filter: /.*/, namespace: 'plain' }, () => ({
-      contents: `const http = process.getBuiltinModule('node:http');\nexport const { ${plainExports.join(', ')} } = http;\nexport default http;\n`,
+    build.onResolve({ filter: /^[\w:/-]+$/ }, ({ path, kind, namespace }) => {
+      if (namespace === 'when-used' || kind === 'dynamic-import') return undefined;
+      const canWait = isBuiltin(path) || packages.includes(path);
+      return canWait && whenUsed(path) ? { path, namespace: 'when-used' } : undefined;
+    });
+    build.onLoad({ filter: /.*/, namespace: 'when-used' }, ({ path }) => ({
+      contents: whenUsed(path) ?? '',
+      resolveDir: import.meta.dirname,
+    }));
+    // As a namespace of its own, what nobody uses of zod is left out.
+    build.onLoad({ filter: /(shared|functions)\/.*\.ts$/ }, async ({ path }) => ({
+      contents: (await readFile(path, 'utf8')).replace(
+        "import { z } from 'zod';",
+        "import * as z from 'zod';",
+      ),
+      loader: 'ts',
     }));
     // Messages are in English.
     build.onLoad({ filter: /zod\/v4\/locales\/index\.js$/ }, () => ({

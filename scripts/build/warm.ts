@@ -8,14 +8,17 @@ const run = promisify(execFile);
 const funcProjects = fileURLToPath(new URL('../../knative/func', import.meta.url));
 const warm = fileURLToPath(new URL('./warm.mjs', import.meta.url));
 
+/** Parsers that zod would compile are worth it for many events, not for the first one. */
+const withoutCompiling = 'globalThis.__zod_globalConfig = { jitless: true };\n';
+
 /** What starts a bundle. Compiled code is kept beside it, by relative path, so that the folder may be moved. */
-const launcher = `import { enableCompileCache } from 'node:module';
+const launcher = (isFunction: boolean) => `import { enableCompileCache } from 'node:module';
 enableCompileCache({ directory: import.meta.dirname + '/cache', portable: true });
-await import('./main.mjs');
+${isFunction ? withoutCompiling : ''}await import('./main.mjs');
 `;
 
-export async function writeLauncher(folder: string): Promise<void> {
-  await writeFile(join(folder, 'index.mjs'), launcher);
+export async function writeLauncher(folder: string, isFunction: boolean): Promise<void> {
+  await writeFile(join(folder, 'index.mjs'), launcher(isFunction));
 }
 
 /** What `func deploy` looks for in a function's folder. */

@@ -1,3 +1,4 @@
+import { request } from 'node:http';
 import {
   DecisionShape,
   MachineDetailShape,
@@ -77,6 +78,23 @@ test('what has not changed is not sent again', async () => {
     status: 304,
     body: undefined,
   });
+});
+
+test('a long answer is sent compressed to whoever can read that', async () => {
+  const sent = async (encoding: string): Promise<string | undefined> => {
+    const { promise, resolve, reject } = Promise.withResolvers<string | undefined>();
+    request(`${world.host.url}/api/machines`, {
+      headers: { 'accept-encoding': encoding },
+    })
+      .on('response', (response) => {
+        response.resume();
+        resolve(response.headers['content-encoding']);
+      })
+      .on('error', reject)
+      .end();
+    return promise;
+  };
+  expect([await sent('gzip, br'), await sent('identity')]).toEqual(['gzip', undefined]);
 });
 
 test.each([

@@ -1,0 +1,68 @@
+import type { MachineDetail } from '../functions/api/shapes.ts';
+
+/** Something that a person may ask of a machine, as a call to the function that does it. */
+export interface Action {
+  readonly title: string;
+  readonly says: string;
+  readonly tone?: 'bad';
+  readonly path: `/${string}`;
+  readonly body: (machine: string) => object;
+  readonly offered: (machine: MachineDetail) => boolean;
+}
+
+const by = 'the console';
+
+/** Every button of a machine's page. */
+export const actions: readonly Action[] = [
+  {
+    title: 'Power on',
+    says: 'It is powered on as if a pod needed it, and joins the cluster.',
+    path: '/power-action',
+    body: (machine) => ({ machine, power: 'on', by }),
+    offered: ({ capacity, maintenance }) => capacity === 'none' && !maintenance,
+  },
+  {
+    title: 'Drain and power off',
+    says: 'Its pods are evicted first, as their budgets allow; then it is powered off.',
+    tone: 'bad',
+    path: '/drain-node',
+    body: (machine) => ({ machine, action: 'drain', by }),
+    offered: ({ capacity }) => capacity === 'serving',
+  },
+  {
+    title: 'Call the drain off',
+    says: 'What is still on it stays, and its node takes pods again.',
+    path: '/drain-node',
+    body: (machine) => ({ machine, action: 'uncordon', by }),
+    offered: ({ capacity, drain }) => capacity === 'leaving' && drain !== undefined,
+  },
+  {
+    title: 'Retry now',
+    says: 'Its quarantine is over, as if what was wrong had been dealt with. What is still wrong quarantines it again.',
+    path: '/power-action',
+    body: (machine) => ({ machine, lift: true, by }),
+    offered: ({ retryAt }) => retryAt !== undefined,
+  },
+  {
+    title: 'Take into maintenance',
+    says: 'It is in your hands then: nothing is done to it until you give it back.',
+    path: '/power-action',
+    body: (machine) => ({ machine, maintenance: true, by }),
+    offered: ({ maintenance, operation }) => !maintenance && operation === undefined,
+  },
+  {
+    title: 'Give back from maintenance',
+    says: 'It is looked at again, and used as demand has it.',
+    path: '/power-action',
+    body: (machine) => ({ machine, maintenance: false, by }),
+    offered: ({ maintenance }) => maintenance,
+  },
+  {
+    title: 'Cut the power',
+    says: 'At once, whatever runs on it: pods on it are lost, and so is what they have not written.',
+    tone: 'bad',
+    path: '/power-action',
+    body: (machine) => ({ machine, power: 'off', drain: false, by }),
+    offered: ({ power, maintenance }) => power.state === 'on' && !maintenance,
+  },
+];

@@ -1,0 +1,56 @@
+import type { MachineDetail } from '../../functions/api/shapes.ts';
+import { Actions } from '../parts/actions.tsx';
+import { Ago, For } from '../parts/ago.tsx';
+import { Description } from '../parts/description.tsx';
+import { Happening, keyOfHappening } from '../parts/happening.tsx';
+import { Loaded } from '../parts/loaded.tsx';
+import { Observations } from '../parts/observations.tsx';
+import { Operations } from '../parts/operations.tsx';
+import { State } from '../parts/state.tsx';
+import { useApi } from '../state/resource.ts';
+
+export function MachinePage({ name }: { readonly name: string }) {
+  const machine = useApi<MachineDetail>(`/api/machines/${encodeURIComponent(name)}`);
+  return <Loaded of={machine}>{(data) => <Machine machine={data} />}</Loaded>;
+}
+
+function Machine({ machine }: { readonly machine: MachineDetail }) {
+  return (
+    <>
+      <h1>
+        <span class="name">{machine.name}</span> <State state={machine.state} />
+      </h1>
+      <p>
+        {machine.means}, for <For since={machine.stateSince} />; waits for {machine.waitsFor}.
+        {machine.why && <span class="quiet"> Last: {machine.why}.</span>}
+      </p>
+      {machine.error && (
+        <p class="problem">
+          {machine.error.message} (<Ago time={machine.error.at} />
+          {machine.attempts > 0 && `, ${machine.attempts} in a row`}
+          {machine.retryAt !== undefined && (
+            <>
+              , next try <Ago time={machine.retryAt} />
+            </>
+          )}
+          )
+        </p>
+      )}
+      <Actions machine={machine} />
+      <Observations machine={machine} />
+      <Description machine={machine} />
+      <Operations operations={machine.operations} />
+      <section>
+        <h2>History</h2>
+        <ol class="history">
+          {machine.history.map((event) => (
+            <li key={keyOfHappening(event)}>
+              <Happening event={event} alone />
+            </li>
+          ))}
+        </ol>
+        {machine.history.length === 0 && <p class="quiet">Nothing has happened to it yet.</p>}
+      </section>
+    </>
+  );
+}

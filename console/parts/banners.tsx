@@ -1,0 +1,39 @@
+import { duration, moment } from '../format.ts';
+import { now } from '../state/clock.ts';
+import { connection, tryNow } from '../state/connection.ts';
+import { useApi } from '../state/resource.ts';
+import { tokenWanted } from '../state/token.ts';
+import type { AboutView } from '../types.ts';
+
+/** What somebody must know before they believe what they see. */
+export function Banners() {
+  const about = useApi<AboutView>('/api/about').data.value;
+  return (
+    <div class="banners" role="status">
+      <Lost />
+      {about?.cluster === false && (
+        <p class="banner warn">The Kubernetes API does not answer the host: pods and use are not known.</p>
+      )}
+      {about?.dryRun && <p class="banner">Dry run: it decides and tells, and begins nothing.</p>}
+      {about?.caption && <p class="banner story">{about.caption}</p>}
+    </div>
+  );
+}
+
+function Lost() {
+  const { value } = connection;
+  if (value.state !== 'lost' || tokenWanted.value) return null;
+  const wait = value.retryAt - Date.now();
+  return (
+    <p class="banner bad">
+      <span>
+        No connection: {value.why}. What you see is of {moment(value.since, now.value)}.
+      </span>
+      {/* Not read out: it changes every second. */}
+      <span aria-hidden="true">{wait > 0 ? `Trying again in ${duration(wait)}.` : 'Trying again…'}</span>
+      <button type="button" onClick={tryNow}>
+        Try now
+      </button>
+    </p>
+  );
+}

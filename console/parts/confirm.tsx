@@ -1,0 +1,46 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+
+interface Props {
+  readonly title: string;
+  readonly says: string;
+  /** What has to be typed. */
+  readonly word: string;
+  readonly onYes: () => void;
+  readonly onNo: () => void;
+}
+
+/** Nobody types a machine's name by accident. */
+export function Confirm({ title, says, word, onYes, onNo }: Props) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const [typed, setTyped] = useState('');
+  useEffect(() => dialog.current?.showModal(), []);
+  const submit = (event: Event) => {
+    event.preventDefault();
+    if (typed === word) onYes();
+  };
+  return (
+    <dialog ref={dialog} aria-labelledby="confirm-title" onClose={onNo}>
+      <form onSubmit={submit}>
+        <h2 id="confirm-title">{title}</h2>
+        <p>{says}</p>
+        <label>
+          Type <b class="name">{word}</b> to go on:
+          <input
+            autoComplete="off"
+            spellcheck={false}
+            value={typed}
+            onInput={(event) => setTyped(event.currentTarget.value)}
+          />
+        </label>
+        <p class="choices">
+          <button type="button" onClick={onNo}>
+            Leave it
+          </button>
+          <button type="submit" data-tone="bad" disabled={typed !== word}>
+            Do it
+          </button>
+        </p>
+      </form>
+    </dialog>
+  );
+}
