@@ -1,20 +1,36 @@
 import { didYouMean } from '../shared/runtime/did-you-mean.ts';
 import { type Command, type Io, UsageError } from './command.ts';
 import { backupCommand } from './commands/backup.ts';
+import { drainCommand, maintenanceCommand, retryCommand, uncordonCommand } from './commands/by-hand.ts';
+import { completionCommand } from './commands/completion.ts';
 import { deadlettersCommand } from './commands/deadletters.ts';
+import { describeCommand } from './commands/describe.ts';
 import { discoverCommand } from './commands/discover.ts';
+import { eventsCommand } from './commands/events.ts';
 import { explainCommand } from './commands/explain.ts';
 import { exportCommand } from './commands/export.ts';
+import { getCommand } from './commands/get.ts';
 import { importCommand } from './commands/import.ts';
 import { powerCommand } from './commands/power.ts';
 import { restoreCommand } from './commands/restore.ts';
 import { simulateCommand } from './commands/simulate.ts';
+import { testAlertCommand } from './commands/test-alert.ts';
 import { testPowerCommand } from './commands/test-power.ts';
+import { topCommand } from './commands/top.ts';
 import { validateCommand } from './commands/validate.ts';
 import { versionCommand } from './commands/version.ts';
 
 /** To add a command: a file in commands/ and a row here. */
-const commands: Readonly<Record<string, Command>> = {
+export const commands: Readonly<Record<string, Command>> = {
+  get: getCommand,
+  describe: describeCommand,
+  top: topCommand,
+  events: eventsCommand,
+  drain: drainCommand,
+  uncordon: uncordonCommand,
+  maintenance: maintenanceCommand,
+  retry: retryCommand,
+  completion: completionCommand(() => commands),
   backup: backupCommand,
   deadletters: deadlettersCommand,
   discover: discoverCommand,
@@ -25,11 +41,13 @@ const commands: Readonly<Record<string, Command>> = {
   validate: validateCommand,
   restore: restoreCommand,
   simulate: simulateCommand,
+  'test-alert': testAlertCommand,
   'test-power': testPowerCommand,
   version: versionCommand,
 };
 
-const exit = { done: 0, failed: 1, usage: 2 } as const;
+/** What a command ends with. */
+export const exit = { done: 0, failed: 1, usage: 2 } as const;
 
 /** Runs one command line and returns the exit code. */
 export async function runCli([name, ...args]: readonly string[], io: Io): Promise<number> {

@@ -1,4 +1,5 @@
 import type { Writable } from 'node:stream';
+import { durationMs } from '../shared/runtime/duration.ts';
 
 /** What a command may touch, so that a test can look at it. */
 export interface Io {
@@ -26,6 +27,13 @@ export function storeUrl(flag: string | undefined, { env }: Io): string {
   throw new UsageError(
     'which store? Set BAMEL_STORE or give --store (embedded:path/to/file or etcd://host:2379)',
   );
+}
+
+/** What a flag says in words, in milliseconds. */
+export function durationOf(flag: string, text: string): number {
+  const parsed = durationMs.safeParse(text);
+  if (parsed.success) return parsed.data;
+  throw new UsageError(`${flag} ${text}: ${parsed.error.issues[0]?.message}`);
 }
 
 /** A line on the terminal that is written over; nothing when nobody looks. */

@@ -1,12 +1,39 @@
-import type { Inventory, MachineRecord, StoredOperation } from '../shared/adapters/inventory.ts';
+import { MachineDetailShape, type OperationView } from '../functions/api/shapes.ts';
+import type { HistoryEntry } from '../shared/adapters/inventory.ts';
+import type { Drain } from '../shared/core/machine.ts';
 import { realClock } from '../shared/runtime/clock.ts';
 import type { Io } from './command.ts';
+import { kinds } from './kinds.ts';
+import type { Source } from './source.ts';
 
 /** How often the store is looked at, and after how long without any sign it is said that nobody is at it. */
 const lookEveryMs = 300;
 const silenceMs = 20_000;
 
 export type Followed = 'done' | 'failed' | 'cancelled' | 'nobody' | 'late';
+
+/** What is known of an operation and of its machine. */
+interface Sight {
+  readonly operation?: {
+    readonly commands: readonly { readonly verb: string; readonly at: number }[];
+    readonly progress?: readonly { readonly at: number; readonly what: string }[] | undefined;
+    readonly end?: OperationView['end'];
+    readonly error?: string | undefined;
+  };
+  readonly history: readonly Omit<HistoryEntry, 'by'>[];
+  readonly drain?: Drain | undefined;
+}
+
+/** Looks at an operation. */
+export type Look = (machine: string, operation: string) => Promise<Sight>;
+
+export const lookThrough =
+  (source: Source): Look =>
+  async (machine, id) => {
+    const { data } = MachineDetailShape.safeParse(await source.one(kinds.machines.path, machine));
+    const operation = data?.operations.find((one) => one.id === id);
+    return { ...(operation && { operation }), history: data?.history ?? [], drain: data?.drain };
+  };
 
 export interface Follow {
   readonly machine: string;
@@ -16,7 +43,7 @@ export interface Follow {
 
 /** Prints what happens to an operation, line by line, until it ends. */
 export async function follow(
-  inventory: Inventory,
+  look: Look,
   { machine, operation, longestMs }: Follow,
   io: Io,
 ): Promise<Followed> {
@@ -28,11 +55,15 @@ export async function follow(
     printed.add(line);
   };
   let warned = false;
+  let drained: string | undefined;
   for (;;) {
-    const [found, record] = await Promise.all([inventory.operation(operation), inventory.machine(machine)]);
-    const steps = stepsOf(found?.stored, record, operation);
+    const sight = await look(machine, operation);
+    const steps = stepsOf(sight, operation);
     for (const { at, text } of steps) say(at, text);
-    const { end, error } = found?.stored ?? {};
+    const left = drainText(sight.drain);
+    if (left && left !== drained) say(Date.now(), left);
+    drained = left;
+    const { end, error } = sight.operation ?? {};
     if (end) {
       if (error) io.stderr.write(`${machine}: ${error}\n`);
       return end;
@@ -57,12 +88,8 @@ interface Step {
 }
 
 /** What was written about the operation so far, in order. */
-function stepsOf(
-  operation: StoredOperation | undefined,
-  record: MachineRecord | undefined,
-  id: string,
-): Step[] {
-  const happened = (record?.history ?? [])
+function stepsOf({ operation, history }: Sight, id: string): Step[] {
+  const happened = history
     .filter((entry) => entry.operation === id)
     .map(({ at, event, to, why }) => ({
       at,
@@ -75,3 +102,9 @@ function stepsOf(
   const progress = (operation?.progress ?? []).map(({ at, what }) => ({ at, text: `boot: ${what}` }));
   return [...happened, ...sent, ...progress].sort((a, b) => a.at - b.at);
 }
+
+/** Only while there is something to wait for. */
+const drainText = (drain: Drain | undefined): string | undefined =>
+  drain && drain.podsLeft > 0
+    ? `${drain.podsTotal - drain.podsLeft} of ${drain.podsTotal} pods gone${drain.waitingFor ? `; waits for ${drain.waitingFor}` : ''}`
+    : undefined;

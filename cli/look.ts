@@ -1,6 +1,8 @@
+import { readAlerts } from '../shared/adapters/alerts.ts';
 import { createInventory, type Inventory } from '../shared/adapters/inventory.ts';
 import { lazyCluster } from '../shared/adapters/kube-lazy.ts';
 import { openStore } from '../shared/adapters/store.ts';
+import { alertReadings } from '../shared/core/alert-book.ts';
 import type { Snapshot } from '../shared/core/snapshot.ts';
 import { realClock } from '../shared/runtime/clock.ts';
 import { createLog } from '../shared/runtime/log.ts';
@@ -26,13 +28,15 @@ export async function look<Value>(
   const inventory = createInventory(store, realClock);
   try {
     return await work(inventory, async () => {
-      const [machines, pools, settings, view] = await Promise.all([
+      const [machines, pools, settings, view, book] = await Promise.all([
         inventory.machines(),
         inventory.pools(),
         inventory.settings(),
         cluster.view(),
+        readAlerts(store),
       ]);
-      return { machines, pools, settings, cluster: view };
+      const alerts = alertReadings(book, realClock.now());
+      return { machines, pools, settings, cluster: view, alerts };
     });
   } finally {
     cluster.close();

@@ -1,19 +1,21 @@
-import { readFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import { createDeadLetters, type KeptLetter } from '../../shared/adapters/dead-letters.ts';
 import { openStore } from '../../shared/adapters/store.ts';
 import { realClock } from '../../shared/runtime/clock.ts';
 import { createHttpSink } from '../../shared/runtime/http-sink.ts';
 import { type Command, type Io, storeUrl, UsageError } from '../command.ts';
+import { type ConnectionOptions, connectTo } from '../connection.ts';
+import { printable } from '../output/table.ts';
 
 export const deadlettersCommand: Command = {
   summary: 'the events that were given up on: list them, or send them again',
-  usage: `list|replay [ID… | --all] [--json] [--store URL] [--sink URL | --url URL]
-      --all        replay all of them
-      --json       list them as they are kept, a line each
-      --store URL  default: $BAMEL_STORE
-      --sink URL   replay to this broker; default: $K_SINK
-      --url URL    replay through the host, when the store is embedded; default: $BAMEL_URL, then port 8080 here`,
+  usage: `list|replay [ID… | --all] [--json] [--store URL] [--sink URL | --server URL]
+      --all              replay all of them
+      --json             list them as they are kept, a line each
+      --store URL        default: $BAMEL_STORE
+      --sink URL         replay to this broker; default: $K_SINK
+      --server URL       replay through the host, when the store is embedded; default: $BAMEL_URL, then port 8080 here
+      --token-file FILE  what it wants its callers to know; default: $BAMEL_TOKEN_FILE`,
   async run(args, io) {
     const { values, positionals } = parseArgs({
       args: [...args],
@@ -23,7 +25,8 @@ export const deadlettersCommand: Command = {
         json: { type: 'boolean' },
         store: { type: 'string' },
         sink: { type: 'string' },
-        url: { type: 'string' },
+        server: { type: 'string' },
+        'token-file': { type: 'string' },
       },
     });
     const [verb, ...ids] = positionals;
@@ -35,7 +38,7 @@ export const deadlettersCommand: Command = {
     const wanted = values.all ? 'all' : ids;
     const sink = values.sink ?? io.env.K_SINK;
     const replayed = store.startsWith('embedded:')
-      ? await askHost(values.url, wanted, io)
+      ? await askHost(values, wanted, io)
       : await sendAgain(store, sink, wanted);
     for (const id of replayed) io.stdout.write(`${id} sent again\n`);
     if (replayed.length === 0) io.stdout.write('there are none\n');
@@ -60,9 +63,6 @@ async function list(url: string, asJson: boolean, { stdout }: Io): Promise<numbe
 const lineOf = ({ id, at, event, function: to, lastError }: KeptLetter): string =>
   `${id}  ${new Date(at).toISOString()}  ${event.type}  ${event.subject || '–'}  to ${to}: ${printable(lastError)}\n`;
 
-/** What others wrote must not move the cursor. */
-const printable = (text: string): string => text.replace(/\p{Cc}+/gu, ' ');
-
 /** Each is forgotten once the sink has taken it: whoever is interrupted sends one twice at the most. */
 async function sendAgain(url: string, sinkUrl: string | undefined, wanted: Wanted): Promise<string[]> {
   if (!sinkUrl) throw new UsageError('to which broker? Set K_SINK or give --sink');
@@ -86,17 +86,9 @@ async function sendAgain(url: string, sinkUrl: string | undefined, wanted: Wante
 }
 
 /** An embedded store belongs to its host, which sends them again itself. */
-async function askHost(url: string | undefined, replay: Wanted, { env }: Io): Promise<string[]> {
-  const host = url ?? env.BAMEL_URL ?? `http://127.0.0.1:${env.PORT ?? '8080'}`;
-  const token = env.BAMEL_TOKEN_FILE && (await readFile(env.BAMEL_TOKEN_FILE, 'utf8')).trim();
-  const answer = await fetch(new URL('/dead-letters', host), {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', ...(token && { authorization: `Bearer ${token}` }) },
-    body: JSON.stringify({ replay }),
-  }).catch((cause: unknown) => {
-    throw new Error(`the host does not answer at ${host}: set BAMEL_URL or give --url`, { cause });
-  });
-  const body = (await answer.json()) as { readonly replayed?: string[]; readonly error?: string };
-  if (!body.replayed) throw new Error(body.error ?? `the host answered ${answer.status}`);
-  return body.replayed;
+async function askHost(options: ConnectionOptions, replay: Wanted, io: Io): Promise<string[]> {
+  const host = await connectTo(options, io);
+  const { body } = await host.post('/dead-letters', { replay });
+  if (Array.isArray(body.replayed)) return body.replayed.map(String);
+  throw new Error(String(body.error));
 }

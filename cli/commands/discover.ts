@@ -38,9 +38,11 @@ export const discoverCommand: Command = {
       throw new UsageError(`there is no driver ${values.driver}; there are ${driverNames.join(', ')}`);
     const options = parseOptions(values.options);
     let failed = 0;
+    const names = new Set<string>();
     for (const address of positionals)
       try {
-        const found = await discover({ ...values, address, options }, io);
+        const found = await discover({ ...values, address, options, name: freeName(names, address) }, io);
+        names.add(found.name);
         io.stdout.write(values.as === 'resource' ? asResource(found) : stringify([found]));
       } catch (error) {
         if (!(error instanceof PowerError)) throw error;
@@ -52,6 +54,7 @@ export const discoverCommand: Command = {
 };
 
 interface Wanted {
+  readonly name: string;
   readonly address: string;
   readonly driver: string;
   readonly pool: string;
@@ -61,8 +64,10 @@ interface Wanted {
 
 type Entry = Record<string, unknown> & { readonly name: string };
 
-async function discover({ address, driver: powerInterface, pool, credentials, options }: Wanted, io: Io) {
-  const name = nameOf(address);
+async function discover(
+  { name, address, driver: powerInterface, pool, credentials, options }: Wanted,
+  io: Io,
+): Promise<Entry> {
   const spec = { name, pool, powerInterface, mgmtAddress: address, bmcCredentials: credentials };
   const driver = await driverFor({ ...spec, options, resources: {} }, depsFrom(io));
   if (!driver.describe)
@@ -87,6 +92,15 @@ const asResource = ({ name, ...spec }: Entry): string =>
 
 const without = (value: Record<string, unknown>): Record<string, unknown> =>
   Object.fromEntries(Object.entries(value).filter(([, one]) => one !== undefined));
+
+/** Two BMCs behind one address, on ports of their own, are two machines. */
+export function freeName(taken: ReadonlySet<string>, address: string): string {
+  const name = nameOf(address);
+  if (!taken.has(name)) return name;
+  let number = 2;
+  while (taken.has(`${name}-${number}`)) number += 1;
+  return `${name}-${number}`;
+}
 
 /** https://tower-1-bmc.lan:8443 → tower-1-bmc; an address of digits becomes m-10-0-0-5. */
 export function nameOf(address: string): string {

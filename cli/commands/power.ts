@@ -1,20 +1,20 @@
 import { parseArgs } from 'node:util';
-import type { MachineRecord } from '../../shared/adapters/inventory.ts';
-import { durationMs } from '../../shared/runtime/duration.ts';
-import { type Command, type Io, storeUrl, UsageError } from '../command.ts';
-import { follow } from '../follow.ts';
-import { openWay, type Way, whoAsks } from '../operate.ts';
+import { type MachineDetail, MachineDetailShape } from '../../functions/api/shapes.ts';
+import { actAndExit } from '../act.ts';
+import { type Command, durationOf, type Io, UsageError } from '../command.ts';
+import { deeds } from '../deeds.ts';
+import { kinds } from '../kinds.ts';
+import { printable } from '../output/table.ts';
+import { openSource, type SourceOptions, sourceFlags, sourceUsage } from '../source.ts';
 
 const verbs = ['on', 'off', 'status'] as const;
 
 export const powerCommand: Command = {
   summary: 'power a machine on or off by hand, or say how it is',
-  usage: `MACHINE on|off|status [--no-drain MACHINE] [--last] [--timeout 30m] [--store URL] [--url URL]
-      --no-drain MACHINE  cut the power at once, whatever runs on it; its name again, to be sure
-      --last              also if it is the last one that serves
-      --timeout DURATION  how long to wait for the end (default: 30m); the operation goes on anyway
-      --store URL         default: $BAMEL_STORE
-      --url URL           of the host, when the store is embedded; default: $BAMEL_URL, then port 8080 here`,
+  usage: `MACHINE on|off|status [--no-drain MACHINE] [--last] [--timeout 30m]
+      --no-drain MACHINE cut the power at once, whatever runs on it; its name again, to be sure
+      --last             also if it is the last one that serves
+      --timeout DURATION how long to wait for the end (default: 30m); the operation goes on anyway${sourceUsage}`,
   async run(args, io) {
     const { values, positionals } = parseArgs({
       args: [...args],
@@ -23,8 +23,7 @@ export const powerCommand: Command = {
         'no-drain': { type: 'string' },
         last: { type: 'boolean' },
         timeout: { type: 'string', default: '30m' },
-        store: { type: 'string' },
-        url: { type: 'string' },
+        ...sourceFlags,
       },
     });
     const [machine, verb, ...more] = positionals;
@@ -35,58 +34,44 @@ export const powerCommand: Command = {
       throw new UsageError(
         `to cut the power whatever runs on it: bamel power ${machine} off --no-drain ${machine}`,
       );
-    const longestMs = durationMs.parse(values.timeout);
-    const way = await openWay({ store: storeUrl(values.store, io), url: values.url }, io);
-    try {
-      if (known === 'status') return await showStatus(way, machine, io);
-      const asked = await way.ask(machine, {
-        power: known,
-        by: whoAsks(),
-        ...(cut !== undefined && { drain: false }),
-        ...(values.last && { last: true }),
-      });
-      if (!asked.ok) throw new Error(asked.why);
-      if (!asked.operation) {
-        io.stdout.write(`${asked.answer}\n`);
-        return 0;
-      }
-      const end = await follow(way.inventory, { machine, operation: asked.operation, longestMs }, io);
-      if (end === 'late')
-        io.stderr.write(`${machine}: still under way after ${values.timeout}; it goes on\n`);
-      return end === 'done' ? 0 : 1;
-    } finally {
-      await way.close();
-    }
+    const longestMs = durationOf('--timeout', values.timeout);
+    if (known === 'status') return showStatus(values, machine, io);
+    const deed = deeds.power(known, {
+      ...(cut !== undefined && { drain: false }),
+      ...(values.last && { last: true }),
+    });
+    return actAndExit({ machine, deed, options: values, longestMs }, io);
   },
 };
 
-async function showStatus({ inventory }: Way, machine: string, { stdout }: Io): Promise<number> {
-  const record = await inventory.machine(machine);
-  if (!record) throw new Error(`there is no machine called ${machine}`);
-  const width = 8;
-  for (const [name, value] of linesOf(record))
-    if (value !== undefined && value !== '') stdout.write(`${name.padEnd(width)}  ${value}\n`);
-  return 0;
+async function showStatus(options: SourceOptions, machine: string, io: Io): Promise<number> {
+  const source = await openSource(options, io);
+  try {
+    const found = await source.one(kinds.machines.path, machine);
+    if (found === undefined) throw new Error(`there is no machine called ${machine}`);
+    for (const [name, value] of linesOf(MachineDetailShape.parse(found)))
+      if (value !== undefined && value !== '') io.stdout.write(`${name.padEnd(8)}  ${printable(value)}\n`);
+    return 0;
+  } finally {
+    await source.close();
+  }
 }
 
-function linesOf({ spec, status, metrics }: MachineRecord): [string, string | undefined][] {
-  const time = (at: number | undefined): string => (at === undefined ? '' : new Date(at).toISOString());
-  const { lastError, retryAt } = status;
-  const power = status.powerInferred ? `${status.powerState} (as its node shows)` : status.powerState;
-  const node = status.kubernetesNode && `${status.kubernetesNode}${status.nodeReady ? '' : ', not Ready'}`;
+const time = (at: number | undefined): string => (at === undefined ? '' : new Date(at).toISOString());
+
+function linesOf(machine: MachineDetail): [string, string | undefined][] {
+  const { name, power, bmc, node, error, health, watts, boot } = machine;
+  const state = power.inferred ? `${power.state} (as its node shows)` : power.state;
   return [
-    ['machine', `${spec.name} (${spec.powerInterface}, pool ${spec.pool})`],
-    ['state', `${status.state} since ${time(status.stateSince)}`],
-    ['power', status.bmcReachable === false ? `${power}; its BMC does not answer` : power],
-    ['node', node],
-    ['doing', status.operation && `operation ${status.operation}`],
-    ['problem', lastError?.message ?? status.refused?.message],
-    ['again at', lastError ? time(retryAt) : undefined],
-    ['hardware', metrics.health && [metrics.health, ...(metrics.problems ?? [])].join('; ')],
-    ['watts', metrics.watts?.toString()],
-    [
-      'proven',
-      status.provenAt === undefined ? `not yet: bamel test-power ${spec.name}` : time(status.provenAt),
-    ],
+    ['machine', `${name} (${machine.powerInterface}, pool ${machine.pool})`],
+    ['state', `${machine.state} since ${time(machine.stateSince)}`],
+    ['power', bmc.reachable === false ? `${state}; its BMC does not answer` : state],
+    ['node', node.name && `${node.name}${node.ready ? '' : ', not Ready'}`],
+    ['doing', machine.operation && `operation ${machine.operation}`],
+    ['problem', error?.message],
+    ['again at', error ? time(machine.retryAt) : undefined],
+    ['hardware', health.status === 'unknown' ? undefined : [health.status, ...health.problems].join('; ')],
+    ['watts', watts.now?.toString()],
+    ['proven', boot.provenAt === undefined ? `not yet: bamel test-power ${name}` : time(boot.provenAt)],
   ];
 }

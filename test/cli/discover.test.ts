@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import { nameOf } from '../../cli/commands/discover.ts';
+import { freeName, nameOf } from '../../cli/commands/discover.ts';
 import { MachineSpec } from '../../shared/schema/machine.ts';
 import { type Rack, startRack } from '../../simulator/lab/rack/rack.ts';
 import { runBamel } from './run-bamel.ts';
@@ -88,4 +88,9 @@ test.each([
   ['10.0.0.6', 'm-10-0-0-6'],
 ])('%s is called %s', (address, name) => {
   expect(nameOf(address)).toBe(name);
+});
+
+test('two BMCs behind one address get names of their own', () => {
+  expect(freeName(new Set(), '10.0.0.5:8001')).toBe('m-10-0-0-5');
+  expect(freeName(new Set(['m-10-0-0-5', 'm-10-0-0-5-2']), '10.0.0.5:8002')).toBe('m-10-0-0-5-3');
 });

@@ -1,0 +1,78 @@
+import { hostname } from 'node:os';
+import { drainByHand } from '../functions/drain-node/by-hand.ts';
+import { type Asked, byHand, type Hands, type Wish } from '../functions/power-action/by-hand.ts';
+import { setMaintenance } from '../functions/power-action/in-hand.ts';
+import { liftQuarantine } from '../functions/power-action/lift.ts';
+import { createInventory } from '../shared/adapters/inventory.ts';
+import { openStore } from '../shared/adapters/store.ts';
+import { realClock } from '../shared/runtime/clock.ts';
+import { newId } from '../shared/runtime/ids.ts';
+import type { Io } from './command.ts';
+import { connectTo } from './connection.ts';
+import { checkHostRuns } from './operate.ts';
+import { type SourceOptions, storeOf } from './source.ts';
+
+/** What a person does to a machine: which function is asked, with what, and the same on the store itself. */
+export interface Deed {
+  readonly asks: 'drain-node' | 'power-action';
+  readonly body: object;
+  readonly onStore: (hands: Hands, machine: string, by: string) => Promise<Asked>;
+}
+
+export const deeds = {
+  power: (power: 'on' | 'off', how: Omit<Wish, 'power' | 'by'>): Deed => ({
+    asks: 'power-action',
+    body: { power, ...how },
+    onStore: (hands, machine, by) => byHand(hands, machine, { power, by, ...how }),
+  }),
+  drain: (last: boolean): Deed => ({
+    asks: 'drain-node',
+    body: { action: 'drain', ...(last && { last }) },
+    onStore: (hands, machine, by) => drainByHand(hands, machine, { action: 'drain', by, last }),
+  }),
+  uncordon: (): Deed => ({
+    asks: 'drain-node',
+    body: { action: 'uncordon' },
+    onStore: (hands, machine, by) => drainByHand(hands, machine, { action: 'uncordon', by }),
+  }),
+  maintenance: (on: boolean): Deed => ({
+    asks: 'power-action',
+    body: { maintenance: on },
+    onStore: (hands, machine, by) => setMaintenance(hands, machine, on, by),
+  }),
+  retry: (): Deed => ({
+    asks: 'power-action',
+    body: { lift: true },
+    onStore: (hands, machine, by) => liftQuarantine(hands, machine, by),
+  }),
+};
+
+/** An embedded store belongs to its host, which is asked; an etcd is anybody's. */
+export async function perform(
+  { asks, body, onStore }: Deed,
+  machine: string,
+  by: string,
+  options: SourceOptions,
+  io: Io,
+): Promise<Asked> {
+  const url = storeOf(options, io);
+  if (url === undefined || url.startsWith('embedded:')) {
+    if (url !== undefined) await checkHostRuns(url);
+    const host = await connectTo(options, io);
+    const { ok, body: said } = await host.post(`/${asks}`, { machine, by, ...body });
+    if (!ok) return { ok: false, why: String(said.error ?? said.why) };
+    return {
+      ok: true,
+      answer: String(said.answer),
+      ...(said.operation ? { operation: String(said.operation) } : {}),
+    };
+  }
+  const store = await openStore(url);
+  try {
+    const inventory = createInventory(store, realClock);
+    const hands = { inventory, clock: realClock, owner: newId(hostname()) };
+    return await onStore(hands, machine, by);
+  } finally {
+    await store.close();
+  }
+}

@@ -1,0 +1,132 @@
+import { z } from 'zod';
+import { createEnergyView } from '../functions/api/energy.ts';
+import { pressureNow } from '../functions/api/pressure.ts';
+import { rows } from '../functions/api/routes.ts';
+import { watchSurroundings } from '../functions/api/surroundings.ts';
+import { openView } from '../functions/api/view.ts';
+import { readEnergy } from '../shared/adapters/energy.ts';
+import { lazyCluster } from '../shared/adapters/kube-lazy.ts';
+import { openStore } from '../shared/adapters/store.ts';
+import { ClusterError, type Store } from '../shared/ports.ts';
+import { realClock } from '../shared/runtime/clock.ts';
+import { HttpError } from '../shared/runtime/http-answer.ts';
+import { createLog } from '../shared/runtime/log.ts';
+import { type Io, UsageError } from './command.ts';
+import { type ConnectionOptions, connectTo } from './connection.ts';
+
+/** Where a command reads: the same views, from the host's API or made from the store itself. */
+export interface Source {
+  list(path: string): Promise<unknown[]>;
+  /** Undefined: there is none. */
+  one(path: string, name: string): Promise<unknown | undefined>;
+  close(): Promise<void>;
+}
+
+export interface SourceOptions extends ConnectionOptions {
+  readonly store?: string | undefined;
+  readonly kubeconfig?: string | undefined;
+}
+
+export const sourceFlags = {
+  server: { type: 'string' },
+  'token-file': { type: 'string' },
+  store: { type: 'string' },
+  kubeconfig: { type: 'string' },
+} as const;
+
+export const sourceUsage = `
+      --server URL       the host that is asked; default: $BAMEL_URL, then port 8080 here
+      --token-file FILE  what it wants its callers to know; default: $BAMEL_TOKEN_FILE
+      --store URL        work on the store itself; default: $BAMEL_STORE where no host is named
+      --kubeconfig FILE  with --store, to see the cluster's pods as well; default: $KUBECONFIG`;
+
+/** Undefined: the host is asked. */
+export function storeOf({ server, store }: SourceOptions, { env }: Io): string | undefined {
+  if (server !== undefined && store !== undefined)
+    throw new UsageError('--server and --store: one or the other');
+  if (store !== undefined || server !== undefined) return store;
+  return env.BAMEL_URL ? undefined : env.BAMEL_STORE;
+}
+
+export const openSource = (options: SourceOptions, io: Io): Promise<Source> => {
+  const store = storeOf(options, io);
+  return store === undefined
+    ? openHost(options, io)
+    : openStored(store, options.kubeconfig ?? io.env.KUBECONFIG);
+};
+
+const Page = z.object({ items: z.array(z.unknown()), next: z.number().optional() });
+
+async function openHost(options: SourceOptions, io: Io): Promise<Source> {
+  const host = await connectTo(options, io);
+  return {
+    async list(path) {
+      const items: unknown[] = [];
+      for (let after: number | undefined = 0; after !== undefined; ) {
+        const page = Page.safeParse(await host.get(`${path}?limit=1000&after=${after}`));
+        if (!page.success) throw new Error(`${host.url} is no host of bamel: ${path} has no items`);
+        items.push(...page.data.items);
+        after = page.data.next;
+      }
+      return items;
+    },
+    one: (path, name) => host.get(`${path}/${encodeURIComponent(name)}`),
+    close: async () => undefined,
+  };
+}
+
+async function openStored(url: string, kubeconfig: string | undefined): Promise<Source> {
+  const store = await openStore(url, { readOnly: true });
+  const cluster = kubeconfig
+    ? lazyCluster({
+        kubeconfigFile: kubeconfig,
+        clock: realClock,
+        log: createLog({ level: 'silent', format: 'json' }),
+      })
+    : undefined;
+  const energy = createEnergyView(undefined);
+  const nowhere = async () => {
+    throw new ClusterError('unavailable', 'no cluster is named');
+  };
+  const answer = async (path: string, name = ''): Promise<unknown> => {
+    if (path === '/api/pods' && !cluster)
+      throw new UsageError('pods are in the cluster: give --kubeconfig, or ask the host with --server');
+    const surroundings = watchSurroundings(cluster ?? { view: nowhere }, realClock);
+    const [view] = await Promise.all([openView(asOfNow(store), realClock), surroundings.refresh()]);
+    const row = rows.find((one) => one.path === path);
+    const now = () => realClock.now();
+    return row?.answer({
+      view,
+      surroundings,
+      now,
+      use: surroundings.use(),
+      name,
+      energy: async () => energy(await readEnergy(store), view.machines(), now()),
+      pressure: () => pressureNow(store, now()),
+    });
+  };
+  return {
+    list: async (path) => (await answer(path)) as unknown[],
+    async one(path, name) {
+      try {
+        return await answer(`${path}/{name}`, name);
+      } catch (error) {
+        if (error instanceof HttpError && error.answer.status === 404) return undefined;
+        throw error;
+      }
+    },
+    async close() {
+      cluster?.close();
+      await store.close();
+    },
+  };
+}
+
+/** What the API keeps fresh by a watch, a command reads once. */
+const asOfNow = (store: Store): Store => ({
+  ...store,
+  async watch(prefix, onChange) {
+    onChange({ type: 'reset', ...(await store.list(prefix)) });
+    return { close: async () => undefined };
+  },
+});

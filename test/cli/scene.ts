@@ -1,0 +1,58 @@
+import { join } from 'node:path';
+import { KubeConfig, PatchStrategy, PolicyV1Api, setHeaderOptions } from '@kubernetes/client-node';
+import { startWorld, type World } from '../story/story.ts';
+import { eventually } from '../support/eventually.ts';
+import type { HostProcess } from '../support/host-process.ts';
+import { type BuiltBamel, buildBamel, type Ran } from './run-bamel.ts';
+
+/** One machine that serves a pod, one that is off, and a pod that nothing can run; the command as it is shipped. */
+export interface Scene {
+  readonly bamel: BuiltBamel;
+  readonly world: World;
+  readonly host: HostProcess;
+  readonly store: string;
+  /** Asks the host. */
+  run(...args: readonly string[]): Promise<Ran>;
+  /** A budget that never gives way. */
+  protect(app: string): Promise<void>;
+  cordon(node: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+export async function startScene(): Promise<Scene> {
+  const bamel = await buildBamel();
+  const world = await startWorld({
+    config: { pools: [{ name: 'rack', scaleDown: { unneededFor: '1h', drainTimeout: '10m' } }] },
+  });
+  const store = `embedded:${join(world.files.folder, 'store.db')}`;
+  const host = await world.startHost(store);
+  await world.people.deploy('web', 1, { cpu: '2', memory: '4Gi' });
+  await eventually(async () => expect(await world.people.running('web')).toHaveLength(1), 90_000);
+  await world.people.deploy('giant', 1, { cpu: '64' });
+  const kubeConfig = new KubeConfig();
+  kubeConfig.loadFromString(world.lab.kubeconfig);
+  return {
+    bamel,
+    world,
+    host,
+    store,
+    run: (...args) => bamel.run(args, { BAMEL_URL: host.url }),
+    async protect(app) {
+      await kubeConfig.makeApiClient(PolicyV1Api).createNamespacedPodDisruptionBudget({
+        namespace: 'story',
+        body: { metadata: { name: app }, spec: { minAvailable: 1, selector: { matchLabels: { app } } } },
+      });
+    },
+    async cordon(name) {
+      const body = { spec: { unschedulable: true } };
+      await world.people.core.patchNode(
+        { name, body },
+        setHeaderOptions('Content-Type', PatchStrategy.MergePatch),
+      );
+    },
+    async close() {
+      await world.close();
+      await bamel.remove();
+    },
+  };
+}
