@@ -1,5 +1,10 @@
 import { events, foreignEvents } from '../../functions/events.ts';
-import { failpoints, madeFailpoints, providerFailpoints } from '../../functions/failpoints.ts';
+import {
+  failpoints,
+  madeFailpoints,
+  providerFailpoints,
+  syncFailpoints,
+} from '../../functions/failpoints.ts';
 import { functionTable } from '../../functions/index.ts';
 import { keys } from '../../shared/adapters/keys.ts';
 import { createMetrics } from '../../shared/runtime/metrics.ts';
@@ -29,14 +34,14 @@ describe('the events table', () => {
     const emitters = emittedBy(type);
     // What no function emits comes from the host or from others, which the row says in words.
     if (emitters.length > 0) expect(emitted).toBe(emitters.join(', '));
-    else expect(emitted).toMatch(/^(the host|Knative)/);
+    else expect(emitted).toMatch(/^(the host|Knative|others)/);
     expect(woken).toBe(wokenBy(type).join(', ') || '–');
   });
 });
 
 test('what a crash means is told for every failpoint, and for no other', () => {
   const named = [...tableRows(page, 'Killed at any point').keys()].filter((row) => !/^-+$|^killed/.test(row));
-  const all: readonly string[] = [...failpoints, ...madeFailpoints, ...providerFailpoints];
+  const all: readonly string[] = [...failpoints, ...madeFailpoints, ...providerFailpoints, ...syncFailpoints];
   expect(named.flatMap((row) => row.split(', ')).sort()).toEqual([...all].sort());
 });
 
@@ -46,7 +51,10 @@ test('every key of the store is told', () => {
     [
       ...(['spec', 'status', 'metrics', 'events', 'source'] as const).map((part) => keys.node('{id}', part)),
       ...(['config', 'members', 'source', 'target'] as const).map((part) => keys.pool('{name}', part)),
-      ...(['config', 'stats', 'source', 'power-ons'] as const).map((part) => keys.global(part)),
+      ...(['config', 'stats', 'source', 'power-ons', 'alerts', 'triggers', 'energy', 'caption'] as const).map(
+        (part) => keys.global(part),
+      ),
+      keys.pressure('{node}'),
       keys.operation('{id}'),
       keys.decision('{id}'),
       keys.seenEvent('{id}'),

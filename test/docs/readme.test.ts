@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { Writable } from 'node:stream';
 import { parse } from 'yaml';
-import { runCli } from '../../cli/cli.ts';
+import { commands as cliCommands, runCli } from '../../cli/cli.ts';
 import { functionTable } from '../../functions/index.ts';
 import { healthRoutes } from '../../shared/runtime/health-routes.ts';
 import { createMetrics } from '../../shared/runtime/metrics.ts';
@@ -11,10 +11,13 @@ import { ConfigFile, parseConfig } from '../../shared/schema/config-file.ts';
 import { driverOf } from '../drivers/harness.ts';
 import { anchors, codeBlocks, localLinks, pages, readText, root, tableRows } from './markdown.ts';
 
+/** `npx bamel` is the same command, as a person types it. */
+const inFull = (line: string): string => line.replace(/^(?:\w+=\S+ )*npx bamel /, 'npm run bamel -- ');
+
 const shellLines = pages.flatMap((page) =>
   codeBlocks(readText(page))
     .filter(({ language }) => language === 'sh')
-    .flatMap(({ text }) => text.split('\n').map((line) => ({ page, line }))),
+    .flatMap(({ text }) => text.split('\n').map((line) => ({ page, line: inFull(line) }))),
 );
 
 test('there are pages and commands to check', () => {
@@ -82,6 +85,11 @@ describe('shell blocks', () => {
     expect(await runCli([name, '--help'], { stdout: stream, stderr: stream, env: {} })).toBe(0);
     const flags = args.filter((arg) => arg.startsWith('-'));
     expect(help.match(/(?<![\w-])--?[\w-]+/g)).toEqual(expect.arrayContaining(flags));
+  });
+
+  test.each(pages)('%s: bamel has the commands that are named in it', (page) => {
+    const named = [...readText(page).matchAll(/\bnpx bamel ([a-z][a-z-]*)/g)].map(([, name = '']) => name);
+    expect(named.filter((name) => !Object.hasOwn(cliCommands, name))).toEqual([]);
   });
 
   test('all three kinds are in the docs', () => {
