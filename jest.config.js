@@ -18,4 +18,6 @@ export default {
   testPathIgnorePatterns: ['/node_modules/', '<rootDir>/test/real/'],
   reporters: ['default', '<rootDir>/scripts/skip-reporter.js'],
   testTimeout: 120_000,
+  // Most tests wait more than they work: leaving a core free, as Jest does, would only make them take longer.
+  maxWorkers: '100%',
 };

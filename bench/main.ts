@@ -1,9 +1,12 @@
 import { benchCluster } from './cluster.ts';
 import { benchColdstart } from './coldstart.ts';
+import { benchConsole } from './console.ts';
 import { benchDecide } from './decide.ts';
+import { benchEvents } from './events.ts';
 import { benchExternalgrpc } from './externalgrpc.ts';
 import { benchPacking } from './packing.ts';
 import { benchReaction } from './reaction.ts';
+import { benchSensor } from './sensor.ts';
 import { benchStore } from './store.ts';
 import { benchSweep } from './sweep.ts';
 import { printTable, type Table } from './table.ts';
@@ -13,10 +16,13 @@ import { benchTakeover } from './takeover.ts';
 const benchmarks: Readonly<Record<string, () => Promise<Table>>> = {
   cluster: benchCluster,
   coldstart: benchColdstart,
+  console: benchConsole,
   decide: benchDecide,
+  events: benchEvents,
   externalgrpc: benchExternalgrpc,
   packing: benchPacking,
   reaction: benchReaction,
+  sensor: benchSensor,
   store: benchStore,
   sweep: benchSweep,
   takeover: benchTakeover,

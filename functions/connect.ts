@@ -15,7 +15,7 @@ import type { ViewPart } from '../shared/adapters/view-parts.ts';
 import type { Node, Pod } from '../shared/core/cluster.ts';
 import { insecurityWarning } from '../shared/drivers/common/warning.ts';
 import { driverFor, releaseStrays } from '../shared/drivers/index.ts';
-import type { Cluster, DriverDeps } from '../shared/ports.ts';
+import type { Cluster, DriverDeps, MetricsSource } from '../shared/ports.ts';
 import { realClock } from '../shared/runtime/clock.ts';
 import { createFailpoint } from '../shared/runtime/failpoint.ts';
 import { newId } from '../shared/runtime/ids.ts';
@@ -29,6 +29,8 @@ export interface ConnectOptions {
   /** Where the cluster is, when not where the settings say: the text of a kubeconfig. */
   readonly kubeconfig?: string;
   readonly credentials?: DriverDeps['credentials'];
+  /** For a process that is started to answer one event. */
+  readonly quick?: boolean;
   /** What of the cluster is looked at; everything unless said. */
   readonly sees?: readonly ViewPart[] | undefined;
   readonly onPod?: (now: Pod | undefined, before: Pod | undefined) => void;
@@ -41,11 +43,32 @@ const reach = (
   cluster: Cluster,
   access: () => Promise<KubeAccess>,
   { allowedNetworks, host }: ProcessSettings,
-): Pick<DriverDeps, 'resolve' | 'nodeOf' | 'jobs'> => ({
-  resolve: networkGuard(allowedNetworks ?? defaultNetworks(host)),
-  nodeOf: nodeEvidence(cluster, access, realClock),
-  jobs: kubeJobs(access),
-});
+): Pick<DriverDeps, 'resolve' | 'nodeOf' | 'jobs'> => {
+  let guard: DriverDeps['resolve'] | undefined;
+  return {
+    // Made when first used: it takes a while, and a tick often talks to no BMC.
+    resolve: (name) => {
+      guard ??= networkGuard(allowedNetworks ?? defaultNetworks(host));
+      return guard(name);
+    },
+    nodeOf: nodeEvidence(cluster, access, realClock),
+    jobs: kubeJobs(access),
+  };
+};
+
+/** Loaded only where there is one to ask. */
+const metricsSourceOf = (
+  { prometheusUrl: url, prometheusTokenFile: tokenFile, prometheusCa: caFile }: ProcessSettings,
+  resolve: DriverDeps['resolve'],
+): MetricsSource | undefined =>
+  url === undefined
+    ? undefined
+    : {
+        async query(expression, signal) {
+          const { prometheus } = await import('../shared/adapters/prometheus.ts');
+          return prometheus({ url, tokenFile, caFile, resolve }).query(expression, signal);
+        },
+      };
 
 /** Builds what the handlers need, in this one place. Nothing is contacted before it is used. */
 export async function connect(
@@ -53,7 +76,7 @@ export async function connect(
 ): Promise<{ readonly deps: Omit<Deps, 'sink'>; close(): Promise<void> }> {
   const { settings, log } = options;
   const clock = realClock;
-  const store = await openStore(settings.store);
+  const store = await openStore(settings.store, { quick: options.quick ?? false });
   const cluster = lazyCluster({ ...options, kubeconfigFile: settings.kubeconfig, clock });
   const access = lazyKubeAccess({ ...options, kubeconfigFile: settings.kubeconfig });
   const reached = reach(cluster, access, settings);
@@ -82,6 +105,7 @@ export async function connect(
       credentials,
       releaseStrays: (pool, provider, isKnown, signal) =>
         releaseStrays(pool, provider, isKnown, { ...reached, credentials, clock }, signal),
+      metricsSource: metricsSourceOf(settings, reached.resolve),
       clock,
       log,
       failpoint: createFailpoint(settings.failpoint, log),

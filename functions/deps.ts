@@ -4,8 +4,17 @@ import type { Resources } from '../shared/adapters/resources.ts';
 import type { MachineSpec } from '../shared/core/machine.ts';
 import type { Provider, Settings } from '../shared/core/settings.ts';
 import type { Strays } from '../shared/drivers/index.ts';
-import type { Clock, Cluster, DriverDeps, EventSink, Lease, PowerDriver } from '../shared/ports.ts';
+import type {
+  Clock,
+  Cluster,
+  DriverDeps,
+  EventSink,
+  Lease,
+  MetricsSource,
+  PowerDriver,
+} from '../shared/ports.ts';
 import type { Log } from '../shared/runtime/log.ts';
+import type { Metrics } from '../shared/runtime/metrics.ts';
 import type { FailpointName } from './failpoints.ts';
 
 /** All that the handlers need from outside, built in one place and passed in. */
@@ -28,9 +37,13 @@ export interface Deps {
         signal: AbortSignal,
       ) => Promise<Strays | undefined>)
     | undefined;
+  /** Where triggers are asked for; absent: nowhere. */
+  readonly metricsSource?: MetricsSource | undefined;
   readonly sink: EventSink;
   readonly clock: Clock;
   readonly log: Log;
+  /** Counts what is done; absent where nobody counts. */
+  readonly metrics?: Metrics | undefined;
   readonly failpoint: (name: FailpointName) => void;
   /** Names this process in leases. */
   readonly owner: string;
@@ -53,19 +66,27 @@ const askEveryMs = 250;
  * lease is over.
  */
 export async function underLease<Value>(
-  { inventory, owner, clock }: Pick<Deps, 'inventory' | 'owner' | 'clock'>,
+  { inventory, owner, clock, metrics }: Pick<Deps, 'inventory' | 'owner' | 'clock' | 'metrics'>,
   name: string,
   ttlMs: number,
   patience: Patience,
   work: (lease: Lease) => Promise<Value>,
 ): Promise<Value | undefined> {
   const until = clock.now() + patience.ms;
-  let lease = await inventory.store.acquire(name, ttlMs, owner);
+  const contended = (outcome: 'got' | 'gave-up'): void =>
+    // Leases of machines count together: there are as many as machines.
+    metrics?.leaseContention.inc({ lease: name.startsWith('machine-') ? 'machine' : name, outcome });
+  const first = await inventory.store.acquire(name, ttlMs, owner);
+  let lease = first;
   while (!lease) {
-    if (clock.now() >= until || patience.signal?.aborted) return undefined;
+    if (clock.now() >= until || patience.signal?.aborted) {
+      contended('gave-up');
+      return undefined;
+    }
     await clock.sleep(askEveryMs, patience.signal);
     lease = await inventory.store.acquire(name, ttlMs, owner);
   }
+  if (!first) contended('got');
   try {
     return await work(lease);
   } finally {
@@ -78,7 +99,7 @@ export const cordonedBy = 'bamel.dev/cordoned-by';
 
 /** Only the holder touches a machine. The TTL outlives a BMC call that is begun late in a renewal. */
 export function underMachineLease<Value>(
-  deps: Pick<Deps, 'inventory' | 'owner' | 'clock'>,
+  deps: Pick<Deps, 'inventory' | 'owner' | 'clock' | 'metrics'>,
   machine: string,
   { timings }: Settings,
   patience: Patience,

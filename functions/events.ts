@@ -4,6 +4,8 @@ import type { BamelEvent } from '../shared/ports.ts';
 export const events = {
   tick: 'dev.bamel.tick.due',
   podWaiting: 'dev.bamel.pod.waiting',
+  alertReceived: 'dev.bamel.alert.received',
+  pressureChanged: 'dev.bamel.pressure.changed',
   nodeChanged: 'dev.bamel.node.changed',
   inventoryChanged: 'dev.bamel.inventory.changed',
   powerRequested: 'dev.bamel.power.requested',

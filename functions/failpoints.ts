@@ -34,7 +34,23 @@ export const providerFailpoints = [
   'shrink-after-operation',
 ] as const;
 
+/** Those that only custom resources pass, from when they come to when they go. */
+export const syncFailpoints = [
+  'sync-after-hold',
+  'sync-between-writes',
+  'sync-after-take-in',
+  'sync-after-members',
+  'sync-after-status',
+  'sync-after-intent',
+  'sync-before-removal',
+  'sync-after-removal',
+  'sync-between-deletes',
+  'sync-after-settings',
+  'sync-after-release',
+] as const;
+
 export type FailpointName =
   | (typeof failpoints)[number]
   | (typeof madeFailpoints)[number]
-  | (typeof providerFailpoints)[number];
+  | (typeof providerFailpoints)[number]
+  | (typeof syncFailpoints)[number];

@@ -4,19 +4,24 @@ import type { Node, Pod } from '../shared/core/cluster.ts';
 import type { BamelEvent, EventSink } from '../shared/ports.ts';
 import { createLocalSink, type LocalSink } from '../shared/runtime/local-sink.ts';
 import type { Metrics } from '../shared/runtime/metrics.ts';
-import { type Served, type ServeOptions, serve } from '../shared/runtime/serve.ts';
+import { type Served, serve } from '../shared/runtime/serve.ts';
 import { openApi } from './api/api.ts';
 import { bootRoute } from './boot/route.ts';
 import type { ProviderOptions, RunningProvider } from './cluster-autoscaler/server.ts';
+import { consoleRoutes } from './console/route.ts';
 import type { Deps } from './deps.ts';
+import type { Doorway } from './door.ts';
 import { events } from './events.ts';
 import { createFunctions } from './index.ts';
+import { collector, measured } from './measure.ts';
 
 export interface HostOptions {
   readonly deps: Omit<Deps, 'sink'>;
-  readonly serve: Pick<ServeOptions, 'host' | 'port' | 'token' | 'insecure'>;
+  readonly serve: Doorway;
   readonly metrics: Metrics;
   readonly tickMs: number;
+  /** What a kWh costs: energy that was saved is told in money as well. */
+  readonly kWhPrice?: number | undefined;
   /** Where the stock Cluster Autoscaler is served, if it is. */
   readonly provider?: ProviderOptions | undefined;
 }
@@ -34,12 +39,14 @@ const everything = (type: string): BamelEvent => ({ type, subject: 'everything',
 
 /** All functions in one process, with a tick: the embedded default. */
 export async function startHost({
-  deps,
+  deps: given,
   serve: where,
   metrics,
   tickMs,
+  kWhPrice,
   provider: providerOptions,
 }: HostOptions): Promise<Host> {
+  const deps = measured(given, metrics);
   const { inventory, clock, log } = deps;
   let local: LocalSink | undefined;
   const sink: EventSink = { emit: async (event) => local?.emit(event) };
@@ -52,13 +59,14 @@ export async function startHost({
     deadLetters: createDeadLetters(inventory.store),
     concurrency,
   });
-  const api = await openApi(deps);
+  const api = await openApi(deps, kWhPrice);
   const served: Served = await serve(functions, {
     ...where,
-    routes: [...api.routes, bootRoute(deps)],
+    routes: [...consoleRoutes(log), ...api.routes, bootRoute(deps)],
     log,
     metrics,
     ready: () => whyNotReady(deps),
+    collect: collector(deps, metrics, true),
   });
 
   const provider = providerOptions && (await startServing({ ...deps, sink }, providerOptions));

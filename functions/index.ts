@@ -27,6 +27,8 @@ export const functionTable = [
     wakesOn: [
       events.tick,
       events.podWaiting,
+      events.alertReceived,
+      events.pressureChanged,
       events.machineJoined,
       events.machineFailed,
       events.machineStopped,

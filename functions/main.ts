@@ -4,8 +4,9 @@ import { loadInventory } from '../shared/adapters/inventory-load.ts';
 import { createMetrics } from '../shared/runtime/metrics.ts';
 import { providerOptions } from './cluster-autoscaler/options.ts';
 import { connect } from './connect.ts';
+import { doorOf } from './door.ts';
 import { type Host, startHost, wakeOnCluster } from './host.ts';
-import { exitOnMistake, logFor, servingOptions, settingsOrExit, stopOnSignal } from './process.ts';
+import { exitOnMistake, logFor, orExit, settingsOrExit, stopOnSignal } from './process.ts';
 
 const settings = settingsOrExit();
 
@@ -14,14 +15,6 @@ if (settings.config === undefined) {
   const { runDemo } = await import('../simulator/demo/demo.ts');
   await runDemo(settings);
 } else await runHost(settings.config);
-
-function provider() {
-  try {
-    return providerOptions(settings);
-  } catch (error) {
-    exitOnMistake(error);
-  }
-}
 
 /** The host on real machines and a real cluster. */
 async function runHost(file: string): Promise<void> {
@@ -39,16 +32,19 @@ async function runHost(file: string): Promise<void> {
     );
   }
   const { tickMs } = settings;
+  const door = orExit(() => doorOf(settings, deps));
   host = await startHost({
     deps,
-    serve: servingOptions(settings),
+    serve: door.doorway,
     metrics: createMetrics(),
     tickMs,
-    provider: provider(),
+    kWhPrice: settings.kWhPrice,
+    provider: orExit(() => providerOptions(settings)),
   }).catch(exitOnMistake);
   log.info({ step: 'start', url: host.url, story: `listening on ${host.url}` }, 'listening');
   stopOnSignal(log, async () => {
     await host.close();
+    await door.close();
     await close();
   });
 }

@@ -25,6 +25,15 @@ export function exitOnMistake(error: unknown): never {
   process.exit(2);
 }
 
+/** What the settings make of something, or the process ends here. */
+export function orExit<Value>(read: () => Value): Value {
+  try {
+    return read();
+  } catch (error) {
+    exitOnMistake(error);
+  }
+}
+
 export function logFor({ logLevel, logFormat }: ProcessSettings, otherwise?: 'story'): Log {
   return createLog({
     level: logLevel,

@@ -1,11 +1,14 @@
 import type { EventSink } from '../shared/ports.ts';
 import { createHttpSink } from '../shared/runtime/http-sink.ts';
 import { createMetrics } from '../shared/runtime/metrics.ts';
+import { metricsLater } from '../shared/runtime/metrics-later.ts';
 import { serve } from '../shared/runtime/serve.ts';
 import { connect } from './connect.ts';
+import { doorOf, sinkToken } from './door.ts';
 import { functionTable } from './index.ts';
+import { collector, measured } from './measure.ts';
 import { permissions } from './permissions.ts';
-import { exitOnMistake, logFor, servingOptions, settingsOrExit, stopOnSignal } from './process.ts';
+import { exitOnMistake, logFor, orExit, settingsOrExit, stopOnSignal } from './process.ts';
 
 /** One function in a process of its own: what Knative and OpenFaaS run. */
 export async function serveFunction(name: string): Promise<void> {
@@ -13,10 +16,15 @@ export async function serveFunction(name: string): Promise<void> {
   const log = logFor(settings).child({ function: name });
   const row = functionTable.find(({ definition }) => definition.name === name);
   if (!row) throw new Error(`there is no function ${name}`);
-  const where = servingOptions(settings);
-  const { deps, close } = await connect({ settings, log, sees: permissions[name]?.sees }).catch(
-    exitOnMistake,
-  );
+  const metrics = metricsLater(() => createMetrics(name));
+  const { deps: given, close } = await connect({
+    settings,
+    log,
+    quick: true,
+    sees: permissions[name]?.sees,
+  }).catch(exitOnMistake);
+  const deps = measured(given, metrics);
+  const door = orExit(() => doorOf(settings, deps));
   const http =
     settings.sink === undefined
       ? undefined
@@ -26,7 +34,7 @@ export async function serveFunction(name: string): Promise<void> {
           clock: deps.clock,
           extensions: settings.ceOverrides?.extensions,
           caCerts: settings.caCerts,
-          token: where.token,
+          token: sinkToken(settings),
         });
   const sink: EventSink = {
     async emit(event) {
@@ -38,9 +46,10 @@ export async function serveFunction(name: string): Promise<void> {
   };
   if (!http) log.warn({}, 'K_SINK is not set: other functions hear of this one only at their next tick');
   const served = await serve([row.create({ ...deps, sink })], {
-    ...where,
+    ...door.doorway,
     log,
-    metrics: createMetrics(),
+    metrics,
+    collect: collector(deps, metrics, name === 'evaluate-scaling'),
     ready: async () => {
       await deps.inventory.settings();
       return undefined;
@@ -50,6 +59,7 @@ export async function serveFunction(name: string): Promise<void> {
   stopOnSignal(log, async () => {
     await served.close();
     await http?.close();
+    await door.close();
     await close();
   });
 }

@@ -5,6 +5,7 @@ import { type DrainPlan, planDrain, type Refusal, refusedAgain } from '../../sha
 import { stepOf } from '../../shared/core/lifecycle.ts';
 import type { Drain } from '../../shared/core/machine.ts';
 import { matchNode } from '../../shared/core/match.ts';
+import { isDeletedByClusterAutoscaler } from '../../shared/core/prepare-node.ts';
 import { plural } from '../../shared/core/text.ts';
 import { overdue } from '../../shared/core/transition.ts';
 import type { Cluster, Lease } from '../../shared/ports.ts';
@@ -73,7 +74,9 @@ async function drainStep(draining: Draining, refusals: Refusals): Promise<string
 
 /** The node as it is then. Undefined: the lease is lost. */
 async function cordon({ deps, record, lease }: Draining, node: Node): Promise<Node | undefined> {
-  if (node.unschedulable) return node;
+  // A person's cordon outlives the drain. The Cluster Autoscaler's is taken over: it would never undo it.
+  const isTheirs = node.annotations[cordonedBy] === undefined && isDeletedByClusterAutoscaler(node);
+  if (node.unschedulable && !isTheirs) return node;
   const ours = { [cordonedBy]: record.status.operation ?? '' };
   deps.failpoint('drain-before-cordon');
   if (lease.remainingMs() === 0) return undefined;

@@ -3,6 +3,7 @@ import type { Node } from '../../shared/core/cluster.ts';
 import { planDrain } from '../../shared/core/drain-plan.ts';
 import type { MachineEvent } from '../../shared/core/lifecycle.ts';
 import type { Drain } from '../../shared/core/machine.ts';
+import { clusterAutoscalerMarks, isDeletedByClusterAutoscaler } from '../../shared/core/prepare-node.ts';
 import { plural, seconds } from '../../shared/core/text.ts';
 import { cordonedBy } from '../deps.ts';
 import { events, machineEvent } from '../events.ts';
@@ -83,9 +84,15 @@ export async function giveUp(
   return `gave up: ${why}`;
 }
 
-/** True: it was cordoned by us, and is no longer. */
+/** True: it was cordoned by us or by the Cluster Autoscaler, and is no longer. */
 export async function uncordon(cluster: Draining['deps']['cluster'], node: Node): Promise<boolean> {
-  if (node.annotations[cordonedBy] === undefined) return false;
-  await cluster.changeNode(node.name, { unschedulable: false, annotations: { [cordonedBy]: null } });
+  if (node.annotations[cordonedBy] === undefined && !isDeletedByClusterAutoscaler(node)) return false;
+  const marks = node.taints.filter(({ key }) => clusterAutoscalerMarks.includes(key));
+  await cluster.changeNode(node.name, {
+    unschedulable: false,
+    annotations: { [cordonedBy]: null },
+    // It takes a node with its mark for gone, whatever its machine does.
+    ...(marks.length > 0 && { removeTaints: marks.map(({ key }) => ({ key })) }),
+  });
   return true;
 }

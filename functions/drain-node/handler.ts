@@ -3,16 +3,23 @@ import { capacityOf, stepOf } from '../../shared/core/lifecycle.ts';
 import { done, rejected } from '../../shared/core/outcome.ts';
 import type { Handler } from '../../shared/runtime/function.ts';
 import { type Deps, forEachOf, onePerMachine } from '../deps.ts';
+import { DrainByHand, drainByHand } from './by-hand.ts';
 import { drain, type Refusals } from './drain.ts';
 import { release, stillCordoned } from './release.ts';
 
-export const DrainInput = z.strictObject({
-  machine: z
-    .string()
-    .min(1)
-    .optional()
-    .describe('only this one; otherwise every machine that is to be drained'),
-});
+export const DrainInput = z
+  .strictObject({
+    machine: z
+      .string()
+      .min(1)
+      .optional()
+      .describe('only this one; otherwise every machine that is to be drained'),
+    ...DrainByHand.shape,
+  })
+  .refine(({ machine, action }) => action === undefined || machine !== undefined, {
+    path: ['machine'],
+    message: 'which machine is meant?',
+  });
 
 const atOnce = 8;
 
@@ -24,7 +31,11 @@ export function drainNode(deps: Deps): Handler<z.output<typeof DrainInput>> {
     refusals.set(machine, remembered);
     return drain(deps, machine, remembered, signal);
   });
-  return async ({ machine }, { signal }) => {
+  return async ({ machine, action, ...how }, { signal }) => {
+    if (machine !== undefined && action !== undefined) {
+      const asked = await drainByHand(deps, machine, { action, ...how });
+      return asked.ok ? done(asked) : rejected(asked.why);
+    }
     const records = await deps.inventory.machines();
     if (machine !== undefined && !records.some(({ spec }) => spec.name === machine))
       return rejected(`there is no machine called ${machine}`);

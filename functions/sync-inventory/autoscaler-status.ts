@@ -1,6 +1,7 @@
 import { decode } from '../../shared/adapters/codec.ts';
 import { keys } from '../../shared/adapters/keys.ts';
 import { type Resource, refOf } from '../../shared/adapters/resources.ts';
+import type { DecisionRecord } from '../../shared/core/decision.ts';
 import { capacityOf } from '../../shared/core/lifecycle.ts';
 import type { Store } from '../../shared/ports.ts';
 import type { AutoscalerStatus } from '../../shared/schema/resource-status.ts';
@@ -11,6 +12,8 @@ import { type Known, recordOf, type World } from './world.ts';
 /** What the last evaluation came to. */
 export interface LastDecision {
   readonly unmetPods: number;
+  /** Those that the pool could in principle serve. */
+  unmetOf(pool: string): number;
   readonly decision?: AutoscalerStatus['lastDecision'];
 }
 
@@ -19,19 +22,23 @@ interface Stats {
   readonly lastEvaluation?: { readonly at: number; readonly decision: string; readonly summary: string };
 }
 
+const none: LastDecision = { unmetPods: 0, unmetOf: () => 0 };
+
 export async function lastDecision(store: Store): Promise<LastDecision> {
   const entry = await store.get(keys.global('stats'));
   const { lastEvaluation } = entry ? decode<Stats>(entry.key, entry.value) : {};
-  if (!lastEvaluation) return { unmetPods: 0 };
+  if (!lastEvaluation) return none;
   const { decision: id, summary } = lastEvaluation;
   const record = await store.get(keys.decision(id));
-  if (!record) return { unmetPods: 0 };
-  const { at, unmet = [] } = decode<{ at: number; unmet?: readonly { pods?: number }[] }>(
+  if (!record) return none;
+  const { at, unmet = [] } = decode<Pick<DecisionRecord, 'at'> & Partial<Pick<DecisionRecord, 'unmet'>>>(
     record.key,
     record.value,
   );
+  const count = (some: typeof unmet): number => some.reduce((sum, { pods }) => sum + pods, 0);
   return {
-    unmetPods: unmet.reduce((sum, { pods = 1 }) => sum + pods, 0),
+    unmetPods: count(unmet),
+    unmetOf: (pool) => count(unmet.filter(({ pools }) => pools?.includes(pool) ?? true)),
     decision: { id, at: timeText(at), summary },
   };
 }

@@ -69,8 +69,12 @@ async function syncResources(
   };
   const before = await readKnown(world);
   const changed = await takeIn(world, before);
+  if (changed > 0) deps.failpoint('sync-after-take-in');
   const touched = changed + (await letGo(world)) > 0;
-  if (touched) await writeMembers(deps.inventory.store, lease.fence);
+  if (touched) {
+    await writeMembers(deps.inventory.store, lease.fence);
+    deps.failpoint('sync-after-members');
+  }
   const written = await writeStatuses(world, touched ? await readKnown(world) : before);
   const { autoscaler, pool, node } = seen;
   return {

@@ -90,6 +90,7 @@ async function letAutoscalerGo(world: World, known: Known, autoscaler: Resource)
       known.described.get(key)?.revision ?? 0,
       world.lease.fence,
     );
+  world.deps.failpoint('sync-after-settings');
   await release(world, autoscaler);
 }
 
@@ -104,10 +105,12 @@ async function letMachineGo(world: World, known: Known, node: Resource): Promise
     // Told first: after a crash it is rather told twice than never.
     if (record.status.powerState !== 'off') await tellLeftOn(world, node, record);
     const { store } = world.deps.inventory;
+    world.deps.failpoint('sync-before-removal');
     if (!(await removeMachine(store, node.name, known.described, world.lease.fence))) {
       world.waiting.set(node.uid, { reason: 'Changed', message: 'something happened to it just now' });
       return;
     }
+    world.deps.failpoint('sync-after-removal');
     world.deps.log.info(
       { step: 'sync', machine: node.name, story: 'its resource is deleted: forgotten' },
       'machine removed from the inventory',
@@ -167,8 +170,9 @@ async function letPoolGo(world: World, known: Known, pool: Resource): Promise<vo
     }
     for (const part of ['members', 'config', 'source'] as const) {
       const entry = known.described.get(keys.pool(pool.name, part));
-      if (entry)
-        await commitOne(world.deps.inventory.store, { delete: entry.key }, entry.revision, world.lease.fence);
+      if (!entry) continue;
+      await commitOne(world.deps.inventory.store, { delete: entry.key }, entry.revision, world.lease.fence);
+      world.deps.failpoint('sync-between-deletes');
     }
   }
   await release(world, pool);

@@ -47,7 +47,7 @@ export async function poolStatusOf(
 
 const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
-function healthOf(members: readonly MachineRecord[]): { health: Health; why: string } {
+export function healthOf(members: readonly MachineRecord[]): { health: Health; why: string } {
   const ill = members.filter(({ status }) => status.state === 'error' || status.bmcReachable === false);
   const names = ill.map(({ spec }) => spec.name).join(', ');
   if (members.length === 0) return { health: 'unknown', why: 'it has no machines' };

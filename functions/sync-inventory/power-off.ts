@@ -67,6 +67,7 @@ async function drain(
     settings,
     now,
   });
+  deps.failpoint('sync-after-intent');
   if (result.kind === 'refused') return { kind: 'waits', why: result.why };
   if (result.kind === 'changed') await deps.sink.emit(machineEvent(events.drainRequested, record.spec.name));
   return { kind: 'waits', why: `operation ${operation} has begun` };

@@ -40,8 +40,10 @@ async function put(
   for (const [key, value] of entries)
     if (
       await putIfChanged(world.deps.inventory.store, known.described, key, encode(value), world.lease.fence)
-    )
+    ) {
       changed += 1;
+      world.deps.failpoint('sync-between-writes');
+    }
   return changed;
 }
 

@@ -82,6 +82,7 @@ export async function hold(
   if (!held || held.uid !== resource.uid || held.deleting || !held.finalizers.includes(finalizer))
     return undefined;
   world.current.set(held.uid, held);
+  world.deps.failpoint('sync-after-hold');
   return held;
 }
 
@@ -109,4 +110,5 @@ export async function release(world: World, resource: Resource): Promise<void> {
     seen.finalizers.filter((one) => one !== finalizer),
   );
   if (after) world.current.set(after.uid, after);
+  world.deps.failpoint('sync-after-release');
 }

@@ -21,7 +21,7 @@ export async function writeStatuses(world: World, known: Known): Promise<number>
     ]),
     ...world.seen.pool.map((pool): [Resource, () => Promise<Json>] => [
       pool,
-      () => poolStatusOf(world, latest(world, pool), members(pool), last.unmetPods),
+      () => poolStatusOf(world, latest(world, pool), members(pool), last.unmetOf(pool.name)),
     ]),
     ...world.seen.autoscaler.map((one): [Resource, () => Json] => [
       one,
@@ -35,7 +35,9 @@ export async function writeStatuses(world: World, known: Known): Promise<number>
     if (current.deleting && current.finalizers.length === 0) return;
     const said = await status();
     if (!mergePatchOf(current.status, said)) return;
-    if (await unlessRefused(world, current, () => world.resources.writeStatus(current, said))) written += 1;
+    if (!(await unlessRefused(world, current, () => world.resources.writeStatus(current, said)))) return;
+    written += 1;
+    world.deps.failpoint('sync-after-status');
   });
   return written;
 }

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 
 export interface RunningBundle {
+  /** Of one that serves gRPC: its address and port. */
   readonly url: string;
   /** What it said so far. */
   readonly lines: readonly string[];
@@ -31,8 +32,8 @@ export async function runBundle(folder: string, env: Record<string, string> = {}
   for (const stream of [child.stdout, child.stderr])
     createInterface(stream).on('line', (line) => {
       lines.push(line);
-      const url = /"url":"([^"]+)"/.exec(line)?.[1];
-      if (url) listening.resolve(url);
+      const [, url, port] = /"url":"([^"]+)"|"port":(\d+)/.exec(line) ?? [];
+      if (url ?? port) listening.resolve(url ?? `127.0.0.1:${port}`);
     });
   const ended = once(child, 'close').then(([code, signal]: unknown[]) => String(signal ?? code));
   const running = {

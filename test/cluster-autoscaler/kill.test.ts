@@ -3,26 +3,14 @@ import { status } from '@grpc/grpc-js';
 import { providerFailpoints } from '../../functions/failpoints.ts';
 import { startWorld, type World } from '../story/story.ts';
 import { eventually } from '../support/eventually.ts';
-import { type Caller, callerOf } from './client.ts';
+import type { Caller } from './client.ts';
+import { startServingHost } from './serving-host.ts';
 
 const config = {
   pools: [{ name: 'rack', managedBy: 'clusterAutoscaler' as const, scaleDown: { drainTimeout: '60s' } }],
 };
 const rack = { id: 'rack' };
 const nodes = ['m-1', 'm-2'].map((name) => ({ name, providerID: `bamel://${name}` }));
-
-/** A host that serves the Cluster Autoscaler on some port. */
-async function serve(world: World, failpoint?: string) {
-  const store = `embedded:${join(world.files.folder, 'store.db')}`;
-  const host = await world.startHost(store, { ...(failpoint && { failpoint }), args: ['--grpc-port', '0'] });
-  const port = await eventually(() => {
-    const line = host.lines.find((text) => text.includes('"msg":"serving the Cluster Autoscaler"'));
-    const found = /"port":(\d+)/.exec(line ?? '')?.[1];
-    if (!found) throw new Error(`not serving yet: ${host.lines.at(-1)}`);
-    return found;
-  });
-  return { host, caller: callerOf(`127.0.0.1:${port}`) };
-}
 
 const power = ({ lab }: World) => [...lab.machines.values()].map(({ machine }) => machine.powerState);
 
@@ -41,8 +29,9 @@ describe('killed in the middle of a call, target and machines agree afterwards',
       const world = await startWorld({ config });
       let close = (): void => undefined;
       try {
+        const store = `embedded:${join(world.files.folder, 'store.db')}`;
         const grows = failpoint.startsWith('grow');
-        let { host, caller } = await serve(world, failpoint);
+        let { host, caller } = await startServingHost(world, store, { failpoint });
         const call = async (method: 'NodeGroupIncreaseSize' | 'NodeGroupDeleteNodes', request: object) => {
           // As the Cluster Autoscaler does: nothing is asked for before the BMCs have been looked at.
           await eventually(() => caller.call('Refresh'));
@@ -54,7 +43,7 @@ describe('killed in the middle of a call, target and machines agree afterwards',
           await expect(calling).rejects.toMatchObject({ code: status.UNAVAILABLE });
           expect(await host.ended).toBe('SIGKILL');
           caller.close();
-          ({ host, caller } = await serve(world));
+          ({ host, caller } = await startServingHost(world, store));
         };
         close = () => caller.close();
         await call('NodeGroupIncreaseSize', { ...rack, delta: 2 });

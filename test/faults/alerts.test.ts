@@ -1,15 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { coalesce } from '../../functions/evaluate-scaling/coalesce.ts';
-import { EvaluateInput } from '../../functions/evaluate-scaling/handler.ts';
 
-const webhook = (name: string): object =>
-  JSON.parse(readFileSync(new URL(`../fixtures/events/alertmanager-${name}.json`, import.meta.url), 'utf8'))
-    .body;
-
-test('fault 22: an alert, firing or resolved, carries no orders: it only wakes', () => {
-  for (const name of ['0.25-firing', '0.25-resolved', '0.33-firing'])
-    expect(EvaluateInput.parse(webhook(name))).toEqual({});
-});
+// Fault 22 and what a storm does to the store: test/alertmanager. Here only what shares an evaluation.
 
 test('fault 23: a storm of alerts is one evaluation per gathering, and the last alert is not missed', async () => {
   let gathered = Promise.withResolvers<void>();

@@ -63,7 +63,7 @@ describe('by hand', () => {
     expect(await world.revision()).toBe(before);
   });
 
-  test.each(['0.25-firing', '0.33-firing', '0.25-resolved'])(
+  test.each(['0.25-firing', '0.33-firing'])(
     'Alertmanager’s own webhook (%s) is an occasion to look',
     async (name) => {
       expect(await world.post('/evaluate-scaling', webhook(name))).toMatchObject({
@@ -141,7 +141,8 @@ test('fault 22: a "resolved" alert powers nothing off, however idle the machines
     for (let times = 0; times < 3; times += 1) {
       const { status, body } = await world.post('/evaluate-scaling', webhook('0.25-resolved'));
       expect(status).toBe(200);
-      expect(body).toMatchObject({ powerOff: [], kept: [{ machine: 'mini-1', why: expect.any(String) }] });
+      // Alone it begins no evaluation; it may come to share one that somebody else asked for.
+      expect(body.powerOff ?? []).toEqual([]);
     }
     expect(
       JSON.parse((await world.store.get('/baremetal/nodes/mini-1/status'))?.value ?? '{}'),

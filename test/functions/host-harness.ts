@@ -1,4 +1,5 @@
 import { connect } from '../../functions/connect.ts';
+import type { Doorway } from '../../functions/door.ts';
 import { events } from '../../functions/events.ts';
 import { type Host, startHost } from '../../functions/host.ts';
 import { functionTable } from '../../functions/index.ts';
@@ -33,6 +34,8 @@ export async function startHostWorld(
   prepare: (people: Workloads) => Promise<void> = async () => undefined,
   /** Credentials of what is not in the lab. */
   others: (name: string) => Promise<Credentials | undefined> = async () => undefined,
+  /** Who may call, and what is taken from them. */
+  doorway: (store: Store) => Partial<Doorway> = () => ({}),
 ): Promise<HostWorld> {
   await using cleanup = new AsyncDisposableStack();
   const lab = await startLab({ machines, speed: 40 });
@@ -55,7 +58,8 @@ export async function startHostWorld(
   const { store } = deps.inventory;
   await loadInventory(store, labConfig(inventory, config));
   const metrics = createMetrics();
-  const host = await startHost({ deps, serve: { host: '127.0.0.1', port: 0 }, metrics, tickMs: 3_600_000 });
+  const serve = { host: '127.0.0.1', port: 0, ...doorway(store) };
+  const host = await startHost({ deps, serve, metrics, tickMs: 3_600_000 });
   cleanup.defer(() => host.close());
   await eventually(async () => {
     const { values } = await metrics.invocations.get();

@@ -13,6 +13,9 @@ const names = definitions.map(({ name }) => name);
 /** What the host sends by itself: its tick, and what its watch of the cluster sees. */
 const fromTheHost = [events.tick, events.podWaiting, events.nodeChanged, events.inventoryChanged];
 
+/** What others make: whoever puts Alertmanager's webhook into a CloudEvent. */
+const fromOthers = [events.alertReceived, events.pressureChanged];
+
 /** The events that the files of a function name, by their names in the table of events. */
 function namedIn(functionName: string): string[] {
   const source = readdirSync(join(folder, functionName))
@@ -45,6 +48,7 @@ test.each(definitions)('$name tells what it says it tells, and no more', ({ name
 test.each(Object.entries(events))('%s is told by somebody and wakes somebody', (_, type) => {
   const tellers = definitions.filter(({ emits }) => emits.includes(type)).map(({ name }) => name);
   if (fromTheHost.some((own) => own === type)) tellers.push('the host');
+  if (fromOthers.some((foreign) => foreign === type)) tellers.push('others');
   expect(tellers).not.toEqual([]);
   const woken = definitions.filter(({ wakesOn }) => wakingPattern(wakesOn, type));
   expect(woken).not.toEqual([]);

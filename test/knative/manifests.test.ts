@@ -18,14 +18,14 @@ const Delivery = z.strictObject({
   retry: z.int().positive(),
   backoffPolicy: z.enum(['linear', 'exponential']),
   backoffDelay: z.string().regex(/^PT[\d.]+S$/),
-  deadLetterSink: z.strictObject({ ref: Reference }),
+  deadLetterSink: z.strictObject({ ref: Reference, audience: z.literal('bamel') }),
 });
 const specs = {
   Broker: z.strictObject({ delivery: Delivery }),
   Trigger: z.strictObject({
     broker: z.literal('bamel'),
     filters: z.array(z.record(z.string(), z.unknown())).length(1),
-    subscriber: z.strictObject({ ref: Reference }),
+    subscriber: z.strictObject({ ref: Reference, audience: z.literal('bamel') }),
     delivery: Delivery,
   }),
   ApiServerSource: z.strictObject({
@@ -90,7 +90,7 @@ describe('a Trigger lets through what wakes its function, and nothing else', () 
 test('what the settings say is understood', () => {
   const [{ data } = { data: {} }] = ofKind('ConfigMap') as unknown as { data: Record<string, string> }[];
   expect(readSettings([], data)).toMatchObject({
-    settings: { host: '0.0.0.0', insecure: true, config: 'resources:' },
+    settings: { host: '0.0.0.0', insecure: false, tokenAudience: 'bamel', config: 'resources:' },
   });
 });
 

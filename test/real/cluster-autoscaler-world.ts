@@ -24,6 +24,8 @@ export interface AutoscaledWorld extends World {
   serve(options?: HostOptions): Promise<HostProcess>;
   /** The stock program, as it was built. */
   autoscale(flags?: readonly string[]): Promise<Program>;
+  /** All that it has logged. */
+  said(): string;
   /** What it says of itself in its ConfigMap. */
   status(): Promise<string>;
 }
@@ -56,6 +58,8 @@ export async function startAutoscaledWorld(
       ]),
     ),
   );
+  // A log of its own for each world.
+  const program = `cluster-autoscaler-${namespace}`;
   const programs: Program[] = [];
   const stopping = new AbortController();
   const core = plane.kubeConfig.makeApiClient(CoreV1Api);
@@ -85,8 +89,8 @@ export async function startAutoscaledWorld(
           cacert: authority.cert,
         }),
       );
-      const program = launch({
-        name: 'cluster-autoscaler',
+      const started = launch({
+        name: program,
         path: paths['cluster-autoscaler'],
         logs: plane.logs,
         ready: async () => true,
@@ -103,14 +107,14 @@ export async function startAutoscaledWorld(
           '--scale-down-delay-after-failure=3s',
           '--unremovable-node-recheck-timeout=2s',
           '--max-node-provision-time=1m',
-          '--cordon-node-before-terminating=false',
           ...flags,
         ],
       });
-      programs.push(program);
-      await untilReady(program, async () => true);
-      return program;
+      programs.push(started);
+      await untilReady(started, async () => true);
+      return started;
     },
+    said: () => readFileSync(join(plane.logs, `${program}.log`), 'utf8'),
     async status() {
       const { data } = await core.readNamespacedConfigMap({
         namespace: 'kube-system',

@@ -2,6 +2,8 @@ import { connect } from '../../functions/connect.ts';
 import { events } from '../../functions/events.ts';
 import { createFunctions, functionTable } from '../../functions/index.ts';
 import { createDeadLetters } from '../../shared/adapters/dead-letters.ts';
+import { openKube } from '../../shared/adapters/kube-config.ts';
+import { kubeTokenReview } from '../../shared/adapters/kube-token-review.ts';
 import type { Store } from '../../shared/ports.ts';
 import { createLog } from '../../shared/runtime/log.ts';
 import { createMetrics } from '../../shared/runtime/metrics.ts';
@@ -15,6 +17,7 @@ import {
   type KnativeBroker,
   postEvent,
   startKnativeBroker,
+  triggerCaller,
   untilRouted,
 } from './stack/knative-broker.ts';
 import { netnsPrograms } from './stack/netns.ts';
@@ -30,6 +33,8 @@ describeWith(
   () => {
     let broker: KnativeBroker;
     let store: Store;
+    /** By function, where it listens. */
+    const ports: Record<string, number> = {};
     const recorders = new Map<string, Recorder>();
     const cleanup = new AsyncDisposableStack();
 
@@ -46,13 +51,20 @@ describeWith(
       });
       cleanup.defer(close);
       store = deps.inventory.store;
-      const ports: Record<string, number> = {};
+      const kube = await openKube({ kubeconfigFile: plane.kubeConfigFile });
+      cleanup.defer(async () => kube.close());
+      const review = kubeTokenReview(async () => kube, {
+        audience: 'bamel',
+        callers: [triggerCaller],
+        clock: deps.clock,
+        log,
+      });
       const functions = createFunctions({ ...deps, sink: { emit: async () => undefined } });
       for (const { definition } of functionTable) {
         const { name } = definition;
         if (real.includes(name)) {
           const one = functions.filter((served) => served.definition.name === name);
-          const where = { host: '127.0.0.1', port: 0, log, metrics: createMetrics() };
+          const where = { host: '127.0.0.1', port: 0, log, metrics: createMetrics(), review };
           const served = await serve(one, where);
           cleanup.defer(() => served.close());
           ports[name] = served.port;
@@ -127,6 +139,19 @@ describeWith(
         lastError: expect.stringContaining('422'),
       });
       await letters.remove(letter?.id ?? '');
+    }, 60_000);
+
+    test('fault 39: the functions take what a Trigger sends with its token, and nothing without', async () => {
+      const id = crypto.randomUUID();
+      const event = { type: events.powerRequested, id, subject: 'nobody', data: { machine: 'nobody' } };
+      for (const name of real) expect(await postEvent(`http://127.0.0.1:${ports[name]}/`, event)).toBe(401);
+      // Refused by the function itself, which saw it; and taken by the dead letters, which want a token too.
+      await postEvent(broker.url, event);
+      const letters = createDeadLetters(store);
+      await eventually(async () =>
+        expect(await letters.list()).toMatchObject([{ lastError: expect.stringContaining('422') }]),
+      );
+      for (const { id: kept } of await letters.list()) await letters.remove(kept);
     }, 60_000);
 
     test('an outage that outlasts all tries ends as a dead letter too', async () => {

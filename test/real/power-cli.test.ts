@@ -3,7 +3,7 @@ import { startWorld, type World } from '../story/story.ts';
 import { describeWith } from '../support/programs.ts';
 import { type Etcd, startEtcd } from './stack/etcd.ts';
 
-describeWith(['etcd'], 'bamel power on an etcd, which it writes to itself', () => {
+describeWith(['etcd'], 'bamel by hand on an etcd, which it writes to itself', () => {
   let etcd: Etcd;
   let world: World;
   let env: Record<string, string>;
@@ -33,5 +33,21 @@ describeWith(['etcd'], 'bamel power on an etcd, which it writes to itself', () =
       /^state +draining since /m,
     );
     expect(world.commands('m-1')).toEqual(['On']);
+
+    // Called off while nobody runs: whoever starts next opens its node.
+    const back = await runBamel(['uncordon', 'm-1'], env, 60_000);
+    expect([back.code, back.stdout]).toEqual([0, 'm-1 is ready: its drain is called off\n']);
+    const held = await runBamel(['maintenance', 'm-2', 'on'], env, 60_000);
+    expect([held.code, held.stdout]).toEqual([0, 'm-2 is in maintenance\n']);
+    expect((await runBamel(['retry', 'm-2'], env, 60_000)).code).toBe(0);
+    const { stdout } = await runBamel(['get', 'machines', '-o', 'json'], env, 60_000);
+    const states = JSON.parse(stdout).items.map(({ name, state }: Record<string, string>) => [name, state]);
+    expect(states).toEqual([
+      ['m-1', 'ready'],
+      ['m-2', 'maintenance'],
+    ]);
+    const told = (await runBamel(['events'], env, 60_000)).stdout;
+    expect(told).toMatch(/m-1 {2}drain aborted: draining → ready {2}by \S+@\S+/);
+    expect(told).toMatch(/m-2 {2}quarantine lifted {2}by \S+@\S+/);
   }, 300_000);
 });

@@ -1,3 +1,4 @@
+import { playRecovery, recoveryWorld } from '../story/recovery.ts';
 import { playStory, readInventory, startWorld } from '../story/story.ts';
 import { describeWith } from '../support/programs.ts';
 import { type ControlPlane, startControlPlane } from './stack/control-plane.ts';
@@ -29,5 +30,10 @@ describeWith(controlPlanePrograms, 'on etcd, kube-apiserver, kube-scheduler and 
     } finally {
       await world.close();
     }
+  });
+
+  test('a machine that hangs is power-cycled and serves again: a real control plane and kwok', async () => {
+    const kubeconfig = plane.kubeConfig.exportConfig();
+    await playRecovery(await startWorld({ ...recoveryWorld, kubeconfig, registrar: 'kwok' }));
   });
 });

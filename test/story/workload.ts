@@ -1,4 +1,11 @@
-import { AppsV1Api, CoreV1Api, KubeConfig, PatchStrategy, setHeaderOptions } from '@kubernetes/client-node';
+import {
+  AppsV1Api,
+  CoreV1Api,
+  KubeConfig,
+  PatchStrategy,
+  setHeaderOptions,
+  type V1PodSpec,
+} from '@kubernetes/client-node';
 
 const mergePatch = setHeaderOptions('Content-Type', PatchStrategy.MergePatch);
 
@@ -13,7 +20,12 @@ export function workloadsOf(kubeconfig: string, namespace: string) {
     async createNamespace(): Promise<void> {
       await core.createNamespace({ body: { metadata: { name: namespace } } });
     },
-    async deploy(name: string, replicas: number, requests: Record<string, string>): Promise<void> {
+    async deploy(
+      name: string,
+      replicas: number,
+      requests: Record<string, string>,
+      pod: Partial<V1PodSpec> = {},
+    ): Promise<void> {
       const labels = { app: name };
       await apps.createNamespacedDeployment({
         namespace,
@@ -25,6 +37,7 @@ export function workloadsOf(kubeconfig: string, namespace: string) {
             template: {
               metadata: { labels },
               spec: {
+                ...pod,
                 terminationGracePeriodSeconds: 1,
                 containers: [{ name: 'main', image: 'example/main', resources: { requests } }],
               },

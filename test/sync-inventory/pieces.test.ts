@@ -1,7 +1,9 @@
 import fc from 'fast-check';
 import { z } from 'zod';
+import { lastDecision } from '../../functions/sync-inventory/autoscaler-status.ts';
 import { quantities } from '../../functions/sync-inventory/quantities.ts';
 import { mergePatchOf } from '../../shared/adapters/json-merge.ts';
+import { openStore } from '../../shared/adapters/store.ts';
 import { fromQuantities } from '../../shared/core/resources.ts';
 import { type LabelSelector, selects } from '../../shared/schema/selector.ts';
 import { structuralOf } from '../../shared/schema/structural.ts';
@@ -125,4 +127,23 @@ describe('what a schema becomes', () => {
   test.each(cases)('%s', (_, schema, wanted) => {
     expect(structuralOf(schema)).toEqual(wanted);
   });
+});
+
+test('pods that wait count for the pools that could serve them; those that nobody judged, for all', async () => {
+  const store = await openStore('embedded:');
+  expect((await lastDecision(store)).unmetOf('small')).toBe(0);
+  const put = (key: string, value: object) =>
+    store.commit([], [{ put: `/baremetal/${key}`, value: JSON.stringify({ v: 1, ...value }) }]);
+  await put('global/stats', { lastEvaluation: { at: 1, decision: 'd-1', summary: 'nothing' } });
+  await put('decisions/d-1', {
+    at: 1,
+    unmet: [
+      { pod: 'a/x', pods: 3, why: '', pools: ['large'] },
+      { pod: 'a/y', pods: 5, why: '', pools: [] },
+      { pod: 'a/z', pods: 7, why: '' },
+    ],
+  });
+  const last = await lastDecision(store);
+  expect([last.unmetPods, last.unmetOf('small'), last.unmetOf('large')]).toEqual([15, 7, 10]);
+  await store.close();
 });

@@ -6,6 +6,8 @@ const name = 'bamel-host';
 const labels = labelsOf(name);
 const metadata = { name, labels };
 const port = 8080;
+/** Health and metrics, without a token: the policy says who reaches it. */
+const healthPort = 8081;
 const storeFolder = '/var/lib/bamel';
 const tokenFolder = '/etc/bamel/token';
 const controlPlane = 'node-role.kubernetes.io/control-plane';
@@ -19,6 +21,7 @@ const settings = (store: string) => ({
     BAMEL_CONFIG: 'resources:',
     BAMEL_HOST: '0.0.0.0',
     PORT: String(port),
+    BAMEL_HEALTH_PORT: String(healthPort),
     BAMEL_TOKEN_FILE: `${tokenFolder}/token`,
     LOG_LEVEL: 'info',
   },
@@ -28,7 +31,13 @@ const service = {
   apiVersion: 'v1',
   kind: 'Service',
   metadata: { name: 'bamel', labels },
-  spec: { selector: labels, ports: [{ name: 'http', port, targetPort: 'http' }] },
+  spec: {
+    selector: labels,
+    ports: [
+      { name: 'http', port, targetPort: 'http' },
+      { name: 'health', port: healthPort, targetPort: 'health' },
+    ],
+  },
 };
 
 const claim = {
@@ -45,7 +54,7 @@ const budget = {
   spec: { minAvailable: 1, selector: { matchLabels: labels } },
 };
 
-const probe = (path: string, more: object) => ({ httpGet: { path, port: 'http' }, ...more });
+const probe = (path: string, more: object) => ({ httpGet: { path, port: 'health' }, ...more });
 
 const container = (mounts: readonly object[]) => ({
   name: 'host',
@@ -53,7 +62,10 @@ const container = (mounts: readonly object[]) => ({
   envFrom: [{ configMapRef: { name } }],
   // The node it runs on is never powered off.
   env: [{ name: 'NODE_NAME', valueFrom: { fieldRef: { fieldPath: 'spec.nodeName' } } }],
-  ports: [{ name: 'http', containerPort: port }],
+  ports: [
+    { name: 'http', containerPort: port },
+    { name: 'health', containerPort: healthPort },
+  ],
   livenessProbe: probe('/health/liveness', { periodSeconds: 10, failureThreshold: 6 }),
   readinessProbe: probe('/health/readiness', { periodSeconds: 5, timeoutSeconds: 5 }),
   resources: { requests: { cpu: '100m', memory: '256Mi' }, limits: { memory: '512Mi' } },
@@ -125,7 +137,7 @@ export const single: readonly object[] = [
   settings(`embedded:${storeFolder}/bamel.db`),
   service,
   claim,
-  ...networkPolicies(name, port),
+  ...networkPolicies(name, port, healthPort),
   deployment({
     replicas: 1,
     // Only one process may have the file open.
@@ -140,6 +152,6 @@ export const highlyAvailable: readonly object[] = [
   settings('etcd://bamel-etcd:2379'),
   service,
   budget,
-  ...networkPolicies(name, port),
+  ...networkPolicies(name, port, healthPort),
   deployment({ replicas: 2, strategy: 'RollingUpdate', mounts: [], volumes: [] }),
 ];

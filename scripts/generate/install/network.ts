@@ -13,11 +13,14 @@ const policy = (name: string, app: string, spec: object) => ({
   spec: { podSelector: { matchLabels: labelsOf(app) }, ...spec },
 });
 
-/** In: our port. Out: names, the API server (which no selector can name), etcd, and the BMCs. */
-export const networkPolicies = (app: string, port: number): object[] => [
+/** Namespaces of those who fetch metrics have this label. */
+const mayScrape = { namespaceSelector: { matchLabels: { 'bamel.dev/scrapes-metrics': 'true' } } };
+
+/** In: our ports. Out: names, the API server (which no selector can name), etcd, and the BMCs. */
+export const networkPolicies = (app: string, port: number, healthPort: number): object[] => [
   policy('bamel-host', app, {
     policyTypes: ['Ingress', 'Egress'],
-    ingress: [{ ports: ports('TCP', port) }],
+    ingress: [{ ports: ports('TCP', port) }, { ports: ports('TCP', healthPort), from: [mayScrape] }],
     egress: [
       { ports: [...ports('UDP', 53), ...ports('TCP', 53)] },
       { ports: ports('TCP', 443, 6443) },

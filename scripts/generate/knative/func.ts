@@ -1,5 +1,5 @@
 import { functionTable } from '../../../functions/index.ts';
-import { accountOf, imageOf } from './names.ts';
+import { accountOf, audience, imageOf } from './names.ts';
 import { scaleOf } from './scale.ts';
 
 /** For `func deploy` in a built folder. Its subscriptions know equality only, so the triggers are applied apart. */
@@ -16,7 +16,7 @@ const project = (name: string) => {
     run: {
       envs: [
         { name: 'BAMEL_HOST', value: '0.0.0.0' },
-        { name: 'BAMEL_INSECURE', value: 'true' },
+        { name: 'BAMEL_TOKEN_AUDIENCE', value: audience },
         // Every key of this ConfigMap.
         { value: '{{ configMap:bamel-settings }}' },
       ],

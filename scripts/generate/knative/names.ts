@@ -14,6 +14,12 @@ export const accountOf = (name: string): string => `bamel-${name}`;
 export const settingsName = 'bamel-settings';
 export const deadLetters = 'dead-letters';
 
+/** Whom tokens for our functions are made out for. */
+export const audience = 'bamel';
+
 /** Without a namespace: the one that everything is applied to. */
 export const brokerRef = { apiVersion: 'eventing.knative.dev/v1', kind: 'Broker', name: 'bamel' } as const;
-export const serviceRef = (name: string) => ({ apiVersion: 'serving.knative.dev/v1', kind: 'Service', name });
+const serviceRef = (name: string) => ({ apiVersion: 'serving.knative.dev/v1', kind: 'Service', name });
+
+/** Where events go. A Service does not say what tokens it wants, so it is said here. */
+export const destination = (name: string) => ({ ref: serviceRef(name), audience });

@@ -1,4 +1,4 @@
-import { partOf, settingsName } from './names.ts';
+import { audience, partOf, settingsName } from './names.ts';
 
 /** Where requests for functions come from: activator, broker, and the ingresses that Knative works with. */
 const callers = ['knative-serving', 'knative-eventing', 'kourier-system', 'istio-system', 'contour-internal'];
@@ -12,8 +12,8 @@ export const settings = [
       BAMEL_STORE: 'etcd://bamel-etcd:2379',
       BAMEL_CONFIG: 'resources:',
       BAMEL_HOST: '0.0.0.0',
-      // A broker sends no token; the policy below says who may call instead.
-      BAMEL_INSECURE: 'true',
+      // The token that a Trigger sends is shown to the API server: it must be of an account of our namespace.
+      BAMEL_TOKEN_AUDIENCE: audience,
       LOG_LEVEL: 'info',
     },
   },

@@ -48,7 +48,8 @@ const rule = (watched: typeof watchedCluster) => ({
 });
 
 export const sources = [
-  { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: account, labels: partOf } },
+  // Where the binding below looks for it, also when this file is applied by itself.
+  { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: account, namespace, labels: partOf } },
   {
     apiVersion: 'rbac.authorization.k8s.io/v1',
     kind: 'ClusterRole',

@@ -1,6 +1,6 @@
 import { foreignEvents } from '../../../functions/events.ts';
 import { functionTable } from '../../../functions/index.ts';
-import { brokerRef, deadLetters, labelsOf, serviceRef } from './names.ts';
+import { brokerRef, deadLetters, destination, labelsOf } from './names.ts';
 import { watchedBy } from './watched.ts';
 
 /** 0.2 s, doubled each time: 13 s in all. What is still refused then is for the tick, and for somebody to look at. */
@@ -8,7 +8,7 @@ export const delivery = {
   retry: 6,
   backoffPolicy: 'exponential',
   backoffDelay: 'PT0.2S',
-  deadLetterSink: { ref: serviceRef(deadLetters) },
+  deadLetterSink: destination(deadLetters),
 } as const;
 
 type Filter = Readonly<Record<string, unknown>>;
@@ -43,7 +43,7 @@ export const triggers = functionTable
     spec: {
       broker: brokerRef.name,
       filters: [filterOf(name, wakesOn)],
-      subscriber: { ref: serviceRef(name) },
+      subscriber: destination(name),
       delivery,
     },
   }));

@@ -1,0 +1,6 @@
+import { playRecovery, recoveryWorld } from './recovery.ts';
+import { startWorld } from './story.ts';
+
+test('a machine that hangs is power-cycled and serves again', async () => {
+  await playRecovery(await startWorld(recoveryWorld));
+}, 300_000);
