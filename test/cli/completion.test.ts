@@ -51,6 +51,19 @@ describeWith(['zsh'], 'completion in zsh', () => {
   });
 });
 
+describeWith(['fish'], 'completion in fish', () => {
+  test('offers what begins like that', async () => {
+    const file = join(folder, 'bamel.fish');
+    await writeFile(file, await scriptFor('fish'));
+    const { stdout } = await runProgram('fish', [
+      '--no-config',
+      '-c',
+      `source ${file}; complete -C 'bamel desc'`,
+    ]);
+    expect(stdout).toMatch(/^describe\b/);
+  });
+});
+
 describeWith(['kubectl'], 'a plugin of kubectl', () => {
   test('kubectl bamel is bamel', async () => {
     await symlink(
