@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { powerAction } from '../../functions/power-action/handler.ts';
 import { happen } from '../../shared/adapters/changes.ts';
 import { encode } from '../../shared/adapters/codec.ts';
@@ -6,6 +5,7 @@ import { loadInventory } from '../../shared/adapters/inventory-load.ts';
 import { keys } from '../../shared/adapters/keys.ts';
 import type { Cluster, Store } from '../../shared/ports.ts';
 import { createLog } from '../../shared/runtime/log.ts';
+import { fc } from '../support/seeded.ts';
 import {
   config,
   leaseOf,

@@ -1,9 +1,9 @@
-import fc from 'fast-check';
 import { connect } from '../../functions/connect.ts';
 import { defaultNetworks, networkGuard } from '../../shared/adapters/network-guard.ts';
 import { PowerError } from '../../shared/ports.ts';
 import { createLog } from '../../shared/runtime/log.ts';
 import { readSettings } from '../../shared/runtime/settings.ts';
+import { fc } from '../support/seeded.ts';
 
 const failing = async (work: Promise<unknown>): Promise<PowerError> => {
   const error = await work.catch((problem: unknown) => problem);

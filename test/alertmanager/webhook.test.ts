@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { EvaluateInput } from '../../functions/evaluate-scaling/handler.ts';
 import { createAlertDesk, inTime } from '../../functions/evaluate-scaling/webhook.ts';
 import { createInventory } from '../../shared/adapters/inventory.ts';
@@ -7,6 +6,7 @@ import { done } from '../../shared/core/outcome.ts';
 import { realClock } from '../../shared/runtime/clock.ts';
 import { createLog } from '../../shared/runtime/log.ts';
 import { type MiniWorld, startMiniWorld, tick } from '../faults/mini-world.ts';
+import { fc } from '../support/seeded.ts';
 import { fixture, webhookEvent } from './payload.ts';
 
 async function withWorld(body: (world: MiniWorld) => Promise<void>, machines = 3): Promise<void> {

@@ -1,7 +1,7 @@
-import fc from 'fast-check';
 import { keys } from '../../shared/adapters/keys.ts';
 import type { Condition, Entry, Lease, Store, StoreChange, Write } from '../../shared/ports.ts';
 import { waitFor } from '../real/stack/wait.ts';
+import { fc } from '../support/seeded.ts';
 import { randomCommits } from './store-model.ts';
 
 export type StoreHarness = {

@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import {
   alertKey,
   alertReadings,
@@ -7,6 +6,7 @@ import {
   silentAfterMs,
 } from '../../shared/core/alert-book.ts';
 import { type Alert, steeringOf } from '../../shared/core/alerts.ts';
+import { fc } from '../support/seeded.ts';
 import { machine, minute, now, pool, serving } from './support/builders.ts';
 
 const alert = (parts: Partial<Alert> = {}): Alert => ({

@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { decide } from '../../shared/core/decide.ts';
 import type { Snapshot, TriggerReading } from '../../shared/core/snapshot.ts';
+import { fc } from '../support/seeded.ts';
 import {
   Gi,
   machine,

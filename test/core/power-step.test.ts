@@ -1,7 +1,7 @@
-import fc from 'fast-check';
 import type { Power, PowerVerb } from '../../shared/core/machine.ts';
 import { nextPowerStep, type PowerStep, type Powers } from '../../shared/core/power-step.ts';
 import { stableReads, defaultTimings as timings } from '../../shared/core/settings.ts';
+import { fc } from '../support/seeded.ts';
 import { now, operation } from './support/builders.ts';
 
 type Command = { readonly verb: PowerVerb; readonly at: number };

@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import {
   add,
   describeAmount,
@@ -8,6 +7,7 @@ import {
   shortage,
   subtract,
 } from '../../shared/core/resources.ts';
+import { fc } from '../support/seeded.ts';
 import { Gi } from './support/builders.ts';
 
 test.each<[string | number, number | undefined]>([

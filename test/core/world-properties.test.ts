@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { toNamespace, toNode, toPod } from '../../shared/adapters/kube-convert.ts';
 import { toClaim, toStorageClass, toVolume } from '../../shared/adapters/kube-storage.ts';
 import type { Pod } from '../../shared/core/cluster.ts';
@@ -20,6 +19,7 @@ import {
   type World,
 } from '../../shared/core/world/world.ts';
 import { anyCase, type Case, namespaces, withId } from '../real/scheduler/cases.ts';
+import { fc } from '../support/seeded.ts';
 import { machine, snapshot } from './support/builders.ts';
 import { deepFreeze } from './support/deep-freeze.ts';
 

@@ -1,5 +1,4 @@
 import { createServer } from 'node:http';
-import fc from 'fast-check';
 import type { MachineSpec } from '../../shared/core/machine.ts';
 import { failureOf } from '../../shared/drivers/common/failure.ts';
 import { digestAnswer } from '../../shared/drivers/http/digest.ts';
@@ -7,6 +6,7 @@ import { Calls } from '../../shared/drivers/http/options.ts';
 import { firstAt } from '../../shared/drivers/http/pointer.ts';
 import { presets } from '../../shared/drivers/http/presets.ts';
 import { fill, inPath } from '../../shared/drivers/http/template.ts';
+import { fc } from '../support/seeded.ts';
 import { driverOf, failing, machineSpec, patient, startScripted } from './harness.ts';
 
 const fail = failureOf({ name: 'mini-1' });

@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { parseAddress } from '../../shared/drivers/ipmi/address.ts';
 import { sessionKeys } from '../../shared/drivers/ipmi/keys.ts';
 import { checksum, decodeAnswer } from '../../shared/drivers/ipmi/message.ts';
@@ -10,6 +9,7 @@ import { cipherSuites } from '../../shared/drivers/ipmi/suites.ts';
 import type { Talk } from '../../shared/drivers/ipmi/talk.ts';
 import type { Transport } from '../../shared/drivers/ipmi/transport.ts';
 import { PowerError } from '../../shared/ports.ts';
+import { fc } from '../support/seeded.ts';
 import { failing, patient } from './harness.ts';
 import { ipmiDriver } from './ipmi-harness.ts';
 

@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import type { PowerError } from '../../shared/ports.ts';
+import { fc } from '../support/seeded.ts';
 import { credentials, driverOf, failing, machineSpec, patient, startScripted } from './harness.ts';
 import { type LabBmc, startLabBmc } from './lab-bmc.ts';
 

@@ -1,7 +1,7 @@
-import fc from 'fast-check';
 import { events, machineEvent } from '../../functions/events.ts';
 import { functionTable } from '../../functions/index.ts';
 import { carryOut } from '../../functions/power-action/carry-out.ts';
+import { fc } from '../support/seeded.ts';
 import { type MiniWorld, startMiniWorld, tick } from './mini-world.ts';
 
 const machineEvents = [

@@ -5,7 +5,8 @@ import { compare, smallest } from './scheduler/compare.ts';
 import { type Judge, startJudge } from './scheduler/judge.ts';
 import { controlPlanePrograms } from './stack/table.ts';
 
-const seed = Number(process.env.BAMEL_SEED ?? Math.floor(Math.random() * 2 ** 31));
+// The same cases every time, so that red means a change; others by BAMEL_SEED.
+const seed = Number(process.env.BAMEL_SEED ?? 1_293_309_099);
 const wanted = Number(process.env.BAMEL_CASES ?? 2200);
 const perRound = 440;
 

@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { z } from 'zod';
 import { durationMs, formatDuration } from '../../shared/runtime/duration.ts';
+import { fc } from '../support/seeded.ts';
 
 test.each([
   ['500ms', 500],

@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { HttpError } from '../../shared/runtime/http-answer.ts';
 import { parseJson } from '../../shared/runtime/json-text.ts';
+import { fc } from '../support/seeded.ts';
 
 function refused(text: string, maxDepth = 64): unknown {
   try {

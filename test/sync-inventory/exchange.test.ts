@@ -1,7 +1,6 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import fc from 'fast-check';
 import { encode } from '../../shared/adapters/codec.ts';
 import { describedIn, importInventory } from '../../shared/adapters/inventory-exchange.ts';
 import { loadInventory } from '../../shared/adapters/inventory-load.ts';
@@ -12,6 +11,7 @@ import { MachineSpec } from '../../shared/schema/machine.ts';
 import { machinesFromCsv, machinesToCsv } from '../../shared/schema/machine-csv.ts';
 import { config, machine } from '../adapters/inventory-harness.ts';
 import { runBamel } from '../cli/run-bamel.ts';
+import { fc } from '../support/seeded.ts';
 
 const full = machine('m-1', {
   rack: 'r "1", left',

@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { z } from 'zod';
 import { lastDecision } from '../../functions/sync-inventory/autoscaler-status.ts';
 import { quantities } from '../../functions/sync-inventory/quantities.ts';
@@ -7,6 +6,7 @@ import { openStore } from '../../shared/adapters/store.ts';
 import { fromQuantities } from '../../shared/core/resources.ts';
 import { type LabelSelector, selects } from '../../shared/schema/selector.ts';
 import { structuralOf } from '../../shared/schema/structural.ts';
+import { fc } from '../support/seeded.ts';
 
 type Fields = Record<string, unknown>;
 const isFields = (value: unknown): value is Fields =>
