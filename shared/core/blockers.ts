@@ -50,11 +50,11 @@ const notDisrupted: Blocker = (pod, { now }) => {
 };
 
 const localData: Blocker = (pod, { settings }) => {
-  if (settings.moveLocalStorage) return undefined;
-  const safe = new Set(
-    pod.annotations?.[`${autoscaler}safe-to-evict-local-volumes`]?.split(',').map((name) => name.trim()),
-  );
-  const volume = pod.localVolumes?.find((name) => !safe.has(name));
+  if (settings.moveLocalStorage || !pod.localVolumes) return undefined;
+  const safe = pod.annotations?.[`${autoscaler}safe-to-evict-local-volumes`]
+    ?.split(',')
+    .map((name) => name.trim());
+  const volume = pod.localVolumes.find((name) => !safe?.includes(name));
   return volume === undefined ? undefined : `has data on the node (volume ${volume})`;
 };
 
