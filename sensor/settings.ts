@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import { z } from 'zod';
 import { logFormats, logLevels } from '../shared/runtime/log.ts';
-import { setting } from '../shared/runtime/setting.ts';
+import { portNumber, setting, wholeNumber } from '../shared/runtime/setting.ts';
 import { readTable, type SettingsOf } from '../shared/runtime/settings.ts';
 import { SensorBands } from './options.ts';
 
@@ -13,8 +13,6 @@ const folder = (env: string, flag: string, otherwise: string, help: string) =>
     help: `${help}; default ${otherwise}`,
     schema: z.string().default(otherwise),
   });
-
-const wholeNumber = z.string().regex(/^\d+$/, 'write a whole number').transform(Number);
 
 /** Every setting of the sensor: its environment variable, its flag, what it means. */
 const table = {
@@ -99,7 +97,7 @@ const table = {
     flag: 'health-port',
     value: 'NUMBER',
     help: 'serve /health and /metrics here, in plain HTTP and to anybody; 0 for any free port; default: not at all',
-    schema: wholeNumber.pipe(z.int().max(65_535, 'write a number up to 65535')).optional(),
+    schema: portNumber.optional(),
   }),
   caCerts: setting({
     env: 'K_CA_CERTS',

@@ -1,11 +1,8 @@
 import { z } from 'zod';
-import { setting } from './setting.ts';
+import { setting, wholeNumber } from './setting.ts';
 
 const number = (least: number, most: number) =>
-  z
-    .string()
-    .regex(/^\d+$/, 'write a whole number')
-    .transform(Number)
+  wholeNumber
     .pipe(z.int().min(least, `write at least ${least}`).max(most, `write at most ${most}`))
     .optional();
 

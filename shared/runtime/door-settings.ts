@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { durationMs } from './duration.ts';
-import { setting } from './setting.ts';
+import { portNumber, setting } from './setting.ts';
 
 const file = (env: string, flag: string, help: string) =>
   setting({ env, flag, value: 'FILE', help, schema: z.string().optional() });
@@ -47,12 +47,7 @@ export const doorSettings = {
     flag: 'health-port',
     value: 'NUMBER',
     help: 'serve /health and /metrics here as well, in plain HTTP and to anybody; 0 for any free port',
-    schema: z
-      .string()
-      .regex(/^\d+$/, 'write a whole number')
-      .transform(Number)
-      .pipe(z.int().max(65_535, 'write a number up to 65535'))
-      .optional(),
+    schema: portNumber.optional(),
   }),
   eventMaxAgeMs: setting({
     env: 'BAMEL_EVENT_MAX_AGE',

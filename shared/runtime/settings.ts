@@ -4,7 +4,7 @@ import { doorSettings } from './door-settings.ts';
 import { durationMs } from './duration.ts';
 import { helpText, readFlags, SettingsError } from './flags.ts';
 import { logFormats, logLevels } from './log.ts';
-import { type Setting, setting } from './setting.ts';
+import { portNumber, type Setting, setting } from './setting.ts';
 
 const httpUrl = z.url({ protocol: /^https?$/, error: 'write an http:// or https:// URL' });
 
@@ -66,12 +66,7 @@ const table = {
     flag: 'port',
     value: 'NUMBER',
     help: 'HTTP port, 0 for any free one; default 8080',
-    schema: z
-      .string()
-      .regex(/^\d+$/, 'write a whole number')
-      .transform(Number)
-      .pipe(z.int().max(65_535, 'write a number up to 65535'))
-      .default(8080),
+    schema: portNumber.default(8080),
   }),
   host: setting({
     env: 'BAMEL_HOST',
@@ -109,12 +104,7 @@ const table = {
     flag: 'grpc-port',
     value: 'NUMBER',
     help: 'serve the stock Cluster Autoscaler (externalgrpc) here, 0 for any free port; default: not at all',
-    schema: z
-      .string()
-      .regex(/^\d+$/, 'write a whole number')
-      .transform(Number)
-      .pipe(z.int().max(65_535, 'write a number up to 65535'))
-      .optional(),
+    schema: portNumber.optional(),
   }),
   grpcCert: setting({
     env: 'BAMEL_GRPC_CERT',
