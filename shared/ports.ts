@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import type { ClusterView, PodRef } from './core/cluster.ts';
 import type { LogReading } from './core/hardware-log.ts';
 import type { MachineSpec, Power, PowerVerb } from './core/machine.ts';
+import type { Resources } from './core/resources.ts';
 
 // ── Store ────────────────────────────────────────────────────────────────────────────────────────
 
@@ -84,6 +85,8 @@ export interface PowerReading {
   readonly power: Power;
   /** Nobody said so: it follows from what the node does. Good enough to act on, no proof that it is off. */
   readonly inferred?: boolean | undefined;
+  /** What it has, where that may differ from what was asked for. */
+  readonly resources?: Resources | undefined;
   /** False: a machine made on demand that is not there (yet, or any more). It is off, then. */
   readonly exists?: boolean | undefined;
   readonly systemUUID?: string | undefined;
@@ -177,7 +180,36 @@ export interface Jobs {
   ): Promise<JobState | undefined>;
 }
 
+/** An object of the cluster, as it came. */
+export interface KubeObject {
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace?: string | undefined;
+    readonly uid?: string | undefined;
+    readonly labels?: Readonly<Record<string, string>> | undefined;
+    readonly annotations?: Readonly<Record<string, string>> | undefined;
+    readonly deletionTimestamp?: string | undefined;
+  };
+  readonly spec?: Readonly<Record<string, unknown>> | undefined;
+  readonly status?: Readonly<Record<string, unknown>> | undefined;
+  readonly [field: string]: unknown;
+}
+
+/** Objects of the cluster, read afresh, by their path: `/apis/GROUP/VERSION/namespaces/NS/PLURAL/NAME`. Throws PowerError. */
+export interface KubeObjects {
+  get(path: string, signal: AbortSignal): Promise<KubeObject | undefined>;
+  list(path: string, labelSelector: string | undefined, signal: AbortSignal): Promise<readonly KubeObject[]>;
+  /** Of that name, as it is afterwards; what is there already stays as it is. */
+  ensure(path: string, object: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<KubeObject>;
+  /** A merge patch. */
+  patch(path: string, change: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<KubeObject>;
+  /** Asks for it to be deleted; false: it was gone already. */
+  remove(path: string, signal: AbortSignal): Promise<boolean>;
+}
+
 export interface DriverDeps {
+  /** Objects of our own cluster, for machines that are made through it; absent where there is none. */
+  readonly objects?: KubeObjects | undefined;
   /** The credentials a spec names, read at the time of use so that a rotation needs no restart. */
   credentials(name: string): Promise<Credentials>;
   /** The address to connect to, after resolution: only inside the allowed networks. Throws PowerError. */

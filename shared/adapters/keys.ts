@@ -6,6 +6,8 @@ export const keys = {
   decisions: '/baremetal/decisions/',
   leases: '/baremetal/leases/',
   seen: '/baremetal/seen/',
+  offers: '/baremetal/offers/',
+  offer: (id: string) => `/baremetal/offers/${id}`,
   node: (id: string, part: 'spec' | 'status' | 'metrics' | 'events' | 'source') =>
     `/baremetal/nodes/${id}/${part}`,
   pool: (name: string, part: 'members' | 'config' | 'source' | 'target') =>

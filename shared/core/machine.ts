@@ -39,6 +39,8 @@ export interface MachineSpec {
   readonly memoryOverhead?: number | undefined;
   /** Made on demand from its pool's template: when it is off it is given back, and its record goes. */
   readonly made?: boolean | undefined;
+  /** A slice of a remote cluster: the id of the offer that it was taken from. */
+  readonly offer?: string | undefined;
   readonly systemUUID?: string | undefined;
   /** As its BMC tells it. */
   readonly serialNumber?: string | undefined;

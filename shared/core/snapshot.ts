@@ -1,6 +1,7 @@
 import type { ClusterView, Pod, PodRef } from './cluster.ts';
 import { type Capacity, capacityOf } from './lifecycle.ts';
 import type { Machine } from './machine.ts';
+import type { Offer } from './offer.ts';
 import type { PoolSpec, Settings } from './settings.ts';
 
 /** What a pool's trigger read last. */
@@ -59,6 +60,8 @@ export interface Snapshot {
   readonly triggers?: readonly TriggerReading[] | undefined;
   readonly alerts?: readonly AlertReading[] | undefined;
   readonly pressure?: readonly PressureReading[] | undefined;
+  /** What remote clusters would lend; those that are no longer valid may be among them. */
+  readonly offers?: readonly Offer[] | undefined;
   /** The node this process runs on: never powered off. */
   readonly ownNode?: string | undefined;
 }

@@ -105,6 +105,10 @@ export const MachineSpec = z
       'for a machine made on demand: it is made larger by that than pods can use',
     ),
     made: z.boolean().optional().describe('made on demand by its pool; set by the autoscaler only'),
+    offer: z
+      .string()
+      .optional()
+      .describe('the offer that a slice of a remote cluster was taken from; set by the autoscaler only'),
     inventoryId: z.string().optional().describe('its id in another inventory, kept with it'),
     systemUUID: z
       .string()
