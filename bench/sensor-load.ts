@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs';
+import type { ChildProcess } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import type { PressureReport } from '../shared/schema/pressure.ts';
 import type { PodCgroup } from '../test/real/sensor-pod.ts';
@@ -25,11 +26,23 @@ export interface Reaction {
 const patienceMs = 30_000;
 const scrapeMs = 15_000;
 
+export interface Load {
+  readonly category: PressureReport['category'];
+  readonly pod: PodCgroup;
+  /** Ends when it is killed. */
+  start(): ChildProcess;
+}
+
+export const stress = (pod: PodCgroup, category: keyof typeof loads): Load => ({
+  category,
+  pod,
+  start: () => pod.run('stress-ng', ['-q', ...loads[category], '--temp-path', tmpdir(), '--timeout', '60']),
+});
+
 /** Loads the pod and waits for what the sensor says of it. Scrapes come at their own time, as they do. */
 export async function react(
   sensor: SensorProcess,
-  pod: PodCgroup,
-  category: keyof typeof loads,
+  { category, pod, start }: Load,
   /** Also wait for what a scrape would see. */
   scraping = false,
 ): Promise<Reaction> {
@@ -42,7 +55,7 @@ export async function react(
   }
   const phase = Math.random() * scrapeMs;
   const began = Date.now();
-  const load = pod.run('stress-ng', ['-q', ...loads[category], '--temp-path', tmpdir(), '--timeout', '60']);
+  const load = start();
   let scraped: number | undefined;
   let last = cpuTimes();
   let next = began + phase;
@@ -67,7 +80,7 @@ export async function react(
   };
 }
 
-function cpuTimes(): { readonly busy: number; readonly all: number } {
+export function cpuTimes(): { readonly busy: number; readonly all: number } {
   const times = (readFileSync('/proc/stat', 'utf8').split('\n')[0] ?? '')
     .trim()
     .split(/\s+/)
@@ -83,12 +96,15 @@ export function costOf(pid: number): {
   readonly megabytes: number;
   readonly ownMegabytes: number;
 } {
-  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
+  // Nanoseconds on a cpu, of each thread: the ticks that are counted of a process are longer than what it takes.
+  const threads = readdirSync(`/proc/${pid}/task`).map((thread) =>
+    Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ', 1)[0]),
+  );
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   const field = (name: string) =>
     Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(status)?.[1] ?? 0) / 1024;
   return {
-    cpuMs: (Number(stat[11]) + Number(stat[12])) * 10,
+    cpuMs: threads.reduce((sum, ns) => sum + ns, 0) / 1e6,
     megabytes: field('VmRSS'),
     ownMegabytes: field('RssAnon'),
   };

@@ -6,4 +6,4 @@ COPY . .
 USER 65534:65534
 ENV NODE_ENV=production
 ENTRYPOINT ["node"]
-CMD ["--max-semi-space-size=1", "index.mjs"]
+CMD ["--max-semi-space-size=1", "--no-opt", "--no-maglev", "--no-sparkplug", "index.mjs"]

@@ -1,8 +1,10 @@
 // How long the sensor takes to tell of each kind of load, and how often it cries wolf: `pressure-campaign.ts
-// [--minutes 10] [--rounds 5]`. As root, with stress-ng, on a machine that does nothing else. Figures: docs/pressure.md.
+// [--minutes 10] [--rounds 5]`. As root, with stress-ng and iperf3, on a machine that does nothing else. Figures: docs/pressure.md.
 import { parseArgs } from 'node:util';
-import { loads, react, sleep } from '../bench/sensor-load.ts';
+import { type Load, loads, react, sleep, stress } from '../bench/sensor-load.ts';
+import { watchOthers } from '../bench/sensor-others.ts';
 import { printTable } from '../bench/table.ts';
+import { layCable } from '../test/real/sensor-cable.ts';
 import { makePod, stop } from '../test/real/sensor-pod.ts';
 import { buildSensor, type SensorProcess, startSensor } from '../test/real/sensor-process.ts';
 import { uidOf } from '../test/sensor/tree.ts';
@@ -13,50 +15,70 @@ const { values } = parseArgs({
 const quietMs = Number(values.minutes) * 60_000;
 const built = await buildSensor();
 const pods = [makePod(uidOf(1), 'systemd'), makePod(uidOf(2), 'cgroupfs')] as const;
+const cables = [await layCable(1), await layCable(2)] as const;
+const receiver = makePod(uidOf(3), 'systemd');
 let sensor: SensorProcess | undefined;
 try {
-  sensor = await startSensor(built);
+  receiver.run('iperf3', ['-s']);
+  const places = [
+    { driver: 'systemd', pod: pods[0], cable: cables[0] },
+    { driver: 'cgroupfs', pod: pods[1], cable: cables[1] },
+  ];
+  for (const { pod, cable } of places) pod.run(...cable.inside('sleep', '86400'));
+  const interfaces = cables.map(({ outside }) => outside).join(',');
+  sensor = await startSensor(built, ['--interfaces', interfaces, '--megabits', '400']);
   const rows: string[][] = [];
-  for (const category of Object.keys(loads) as (keyof typeof loads)[])
-    for (const [index, pod] of pods.entries()) {
+  for (const category of [...(Object.keys(loads) as (keyof typeof loads)[]), 'network' as const])
+    for (const { driver, pod, cable } of places) {
       if (category === 'memory') pod.limit({ memoryBytes: 64 * 2 ** 20 });
+      // 450 of 400 Mbit/s, over the pod's own network.
+      const send = () => pod.run(...cable.inside('iperf3', '-c', cable.node, '-b', '450M', '-t', '60'));
+      const load: Load = category === 'network' ? { category, pod, start: send } : stress(pod, category);
       const times: string[] = [];
       for (let round = 0; round < Number(values.rounds); round += 1) {
         await sleep(8_000);
-        const { ms, top } = await react(sensor, pod, category);
+        const { ms, top } = await react(sensor, load);
         times.push(ms === undefined ? '–' : `${ms}${top ? '' : ' (another pod on top)'}`);
       }
-      rows.push([category, index === 0 ? 'systemd' : 'cgroupfs', `${times.join(', ')} ms`]);
+      rows.push([category, driver, `${times.join(', ')} ms`]);
       if (category === 'memory') pod.limit({ memoryBytes: 2 ** 40 });
     }
   printTable('from the load to the event', { columns: ['category', 'driver', 'after'], rows, notes: [] });
 
   const quiet: string[][] = [];
   for (const [name, load] of [
-    ['idle', undefined],
-    ['40 % in use', ['--cpu', String(navigator.hardwareConcurrency), '--cpu-load', '40']],
+    ['idle', 0],
+    ['40 % in use', 0.4],
   ] as const) {
+    const part = ['--cpu', String(navigator.hardwareConcurrency), '--cpu-load', String(100 * load)];
     const running =
-      load && pods[0].run('stress-ng', ['-q', ...load, '--timeout', String(quietMs / 1000 + 60)]);
+      load > 0 && pods[0].run('stress-ng', ['-q', ...part, '--timeout', String(quietMs / 1000 + 60)]);
     await sleep(10_000);
+    const others = watchOthers(load);
     const began = Date.now();
     await sleep(quietMs);
-    const rises = sensor.told.filter(({ report, at }) => at >= began && report.sign === 'rising');
+    others.stop();
+    const rises = sensor.told.filter(
+      ({ report, at }) => at >= began && report.from !== report.to && report.sign === 'rising',
+    );
+    const unfounded = rises.filter(({ report, at }) => !others.atWork(report, at));
     quiet.push([
       name,
       values.minutes,
       String(rises.length),
-      [...new Set(rises.map(({ report }) => report.category))].join(', ') || '–',
+      String(unfounded.length),
+      unfounded.map(({ report }) => JSON.stringify(report)).join('\n') || '–',
     ]);
     if (running) await stop(running);
   }
   printTable('false alarms', {
-    columns: ['background', 'minutes', 'rising events', 'of'],
+    columns: ['background', 'minutes', 'rising events', 'while nobody else was at work', 'which'],
     rows: quiet,
-    notes: [],
+    notes: ['Somebody else is at work when cpus or disks are in use by much more than the background.'],
   });
 } finally {
   await sensor?.close();
-  for (const pod of pods) await pod.remove();
+  for (const pod of [...pods, receiver]) await pod.remove();
+  for (const cable of cables) await cable.close();
   await built.remove();
 }

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import { parseCpuTimes, parseStall } from './numbers.ts';
+import { crowdedRules, type SensorBands } from './default-bands.ts';
+import { parseCpuTimes } from './numbers.ts';
 import { openFile } from './open-file.ts';
-import { crowdedRules, type SensorBands } from './options.ts';
 import type { Source } from './sensor.ts';
 import { createSignal } from './signal.ts';
 
@@ -14,8 +14,12 @@ const allInUse = 0.95;
  * Somebody waits while no cpu is idle. Three on one cpu and one on the other make half of the time, no more, and so
  * does a background that comes in bursts; but that leaves the cpus idle in between.
  */
-export function crowdedSource(proc: string, { clear }: SensorBands): Source {
-  const stalls = openFile(join(proc, 'pressure/cpu'));
+export function crowdedSource(
+  proc: string,
+  { clear }: SensorBands,
+  /** Microseconds so far in which somebody waited for a cpu. */
+  waiting: () => number | undefined,
+): Source {
   const stat = openFile(join(proc, 'stat'));
   let waited: number | undefined;
   let times: ReturnType<typeof parseCpuTimes>;
@@ -24,7 +28,7 @@ export function crowdedSource(proc: string, { clear }: SensorBands): Source {
     everyMs,
     read(elapsedMs) {
       const before = waited;
-      waited = parseStall(stalls.read() ?? '')?.some;
+      waited = waiting();
       if (before === undefined || waited === undefined) return undefined;
       const share = (waited - before) / (elapsedMs * 1000);
       const known = times;
@@ -33,9 +37,6 @@ export function crowdedSource(proc: string, { clear }: SensorBands): Source {
       const busy = (times.busy - known.busy) / (times.all - known.all);
       return { share: busy >= allInUse ? share : 0 };
     },
-    close() {
-      stalls.close();
-      stat.close();
-    },
+    close: () => stat.close(),
   };
 }

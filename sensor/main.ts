@@ -1,10 +1,10 @@
 import { SettingsError } from '../shared/runtime/flags.ts';
-import { createLog } from '../shared/runtime/log.ts';
+import { createSensorLog } from './log.ts';
 import { runSensor } from './run.ts';
 import { readSensorSettings, type SensorSettings } from './settings.ts';
 
-const settings = settingsOrExit();
-const log = createLog({ level: settings.logLevel, format: settings.logFormat });
+const settings = await settingsOrExit();
+const log = createSensorLog(settings.logLevel);
 const sensor = await runSensor(settings, log);
 for (const signal of ['SIGINT', 'SIGTERM'] as const)
   process.once(signal, () => {
@@ -13,9 +13,9 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const)
   });
 
 /** A person's mistake is told in one line, with exit code 2. */
-function settingsOrExit(): SensorSettings {
+async function settingsOrExit(): Promise<SensorSettings> {
   try {
-    const read = readSensorSettings(process.argv.slice(2), process.env);
+    const read = await readSensorSettings(process.argv.slice(2), process.env);
     if ('settings' in read) return read.settings;
     process.stdout.write(read.help);
     process.exit(0);

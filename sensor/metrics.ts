@@ -1,83 +1,77 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { Counter, Gauge, Registry } from 'prom-client';
+import { pressureBands } from '../shared/core/pressure-bands.ts';
+import type { MetricRow } from '../shared/runtime/metric-row.ts';
 import { metricTable } from '../shared/runtime/metric-table.ts';
-import { pressureBands } from '../shared/schema/pressure.ts';
+import type { PressureReport } from '../shared/schema/pressure.ts';
 import type { Source } from './sensor.ts';
 
 /** What is told when somebody asks, as it is then. */
-interface Observed {
+export interface Observed {
+  readonly node: string;
   readonly sources: readonly Source[];
   readonly pods: number;
   readonly waiting: number;
-  /** Since it was last asked. */
-  readonly runQueueMs: () => number | undefined;
+  readonly failures: number;
+  /** Events that were taken, by category and sign. */
+  readonly sent: ReadonlyMap<string, { readonly report: PressureReport; readonly count: number }>;
+  /** Of the waits for a cpu since it was last asked; only with eBPF. */
+  readonly runQueueMs: number | undefined;
 }
 
-export interface SensorMetrics {
-  readonly registry: Registry;
-  readonly events: Counter<'node' | 'category' | 'sign'>;
-  readonly failures: Counter<'node'>;
-  observe(look: () => Observed): void;
+interface Point {
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly value: number;
 }
 
 const windowMs = 2_000;
 
-/** Without those of the process: measuring the event loop would cost more than all that is sensed. */
-export function createSensorMetrics(node: string): SensorMetrics {
-  const registry = new Registry();
-  const of = <Label extends string>(row: { name: string; help: string; labels: readonly Label[] }) => ({
-    name: row.name,
-    help: row.help,
-    labelNames: [...row.labels],
-    registers: [registry],
-  });
-  return {
-    registry,
-    events: new Counter(of(metricTable.pressureEvents)),
-    failures: new Counter(of(metricTable.pressureFailures)),
-    observe(look) {
-      const gauge = (
-        row: { name: string; help: string; labels: readonly string[] },
-        set: (to: Gauge, observed: Observed) => void,
-      ): void => {
-        new Gauge({
-          ...of(row),
-          collect() {
-            set(this, look());
-          },
-        });
-      };
-      gauge(metricTable.pressureShare, (to, { sources }) => {
-        for (const { signal } of sources)
-          to.set(
-            { node, category: signal.category, signal: signal.name },
-            signal.history.over(windowMs).share,
-          );
-      });
-      gauge(metricTable.pressureBand, (to, { sources }) => {
-        for (const { signal } of sources)
-          to.set(
-            { node, category: signal.category, signal: signal.name },
-            pressureBands.indexOf(signal.tracker.band),
-          );
-      });
-      gauge(metricTable.pressurePods, (to, { pods }) => to.set({ node }, pods));
-      gauge(metricTable.pressureWaiting, (to, { waiting }) => to.set({ node }, waiting));
-      gauge(metricTable.pressureRunQueue, (to, { runQueueMs }) => {
-        const ms = runQueueMs();
-        if (ms !== undefined) to.set({ node }, ms / 1_000);
-      });
-    },
-  };
+/** In Prometheus's text format, by hand: what writes it for the functions is larger than the sensor. */
+export function metricsText(observed: Observed): string {
+  const { node, sources, pods, waiting, failures, sent, runQueueMs } = observed;
+  const bySource = (value: (source: Source) => number): Point[] =>
+    sources.map((source) => ({
+      labels: { category: source.signal.category, signal: source.signal.name },
+      value: value(source),
+    }));
+  const rows: readonly (readonly [MetricRow, readonly Point[]])[] = [
+    [metricTable.pressureShare, bySource(({ signal }) => signal.history.over(windowMs).share)],
+    [metricTable.pressureBand, bySource(({ signal }) => pressureBands.indexOf(signal.tracker.band))],
+    [
+      metricTable.pressureEvents,
+      [...sent.values()].map(({ report: { category, sign }, count }) => ({
+        labels: { category, sign },
+        value: count,
+      })),
+    ],
+    [metricTable.pressureFailures, [{ value: failures }]],
+    [metricTable.pressureWaiting, [{ value: waiting }]],
+    [metricTable.pressurePods, [{ value: pods }]],
+    [metricTable.pressureRunQueue, runQueueMs === undefined ? [] : [{ value: runQueueMs / 1_000 }]],
+  ];
+  return rows
+    .map(([{ name, help, type }, points]) =>
+      [
+        `# HELP ${name} ${help}`,
+        `# TYPE ${name} ${type}`,
+        ...points.map(({ labels, value }) => `${name}{${labelsText({ node, ...labels })}} ${value}`),
+        '',
+      ].join('\n'),
+    )
+    .join('\n');
 }
 
+const labelsText = (labels: Readonly<Record<string, string>>): string =>
+  Object.entries(labels)
+    .map(([name, value]) => `${name}="${value.replace(/["\\]/g, '\\$&').replaceAll('\n', '\\n')}"`)
+    .join(',');
+
 /** A server of its own, and small: the functions' would bring more than the sensor is. */
-export async function serveMetrics({ registry }: SensorMetrics, host: string, port: number) {
-  const server = createServer(async (request, response) => {
+export async function serveMetrics(look: () => Observed, host: string, port: number) {
+  const server = createServer((request, response) => {
     if (request.url === '/metrics')
-      response.setHeader('content-type', registry.contentType).end(await registry.metrics());
+      response.setHeader('content-type', 'text/plain; version=0.0.4; charset=utf-8').end(metricsText(look()));
     else if (request.url?.startsWith('/health/'))
       response.setHeader('content-type', 'application/json').end('{"alive":true}');
     else response.writeHead(404).end();
@@ -86,7 +80,7 @@ export async function serveMetrics({ registry }: SensorMetrics, host: string, po
   await once(server, 'listening');
   return {
     url: `http://${host}:${(server.address() as AddressInfo).port}`,
-    async close() {
+    close() {
       server.close();
       server.closeAllConnections();
     },

@@ -6,15 +6,26 @@ interface Link {
   readonly name: string;
   readonly bytesPerSecond: number;
   readonly files: readonly [OpenFile, OpenFile];
-  counted: [number, number] | undefined;
+  /** The last readings: what is in use is measured over all of them. */
+  counted: Reading[];
 }
+
+interface Reading {
+  readonly seconds: number;
+  readonly bytes: readonly [received: number, sent: number];
+}
+
+/** Traffic comes in bursts: over less than three tenths of a second a full link may look half empty. */
+const readings = 4;
 
 export interface Network {
   /** Interfaces whose capacity is known. */
   readonly links: readonly string[];
+  /** What the kernel calls them. */
+  readonly indexes: readonly number[];
   /** Why there is nothing to sense, or nothing. */
   readonly problem: string | undefined;
-  /** Use of the fullest direction of the fullest interface since the last time, and bytes of all of them so far. */
+  /** Use of the fullest direction of the fullest interface lately, and bytes of all of them so far. */
   sample(seconds: number): { readonly share: number; readonly bytes: number };
   close(): void;
 }
@@ -31,7 +42,7 @@ export function senseNetwork(sys: string, { interfaces, megabits }: NetworkOptio
   const root = join(sys, 'class/net');
   const names = interfaces ?? ownInterfaces(root);
   const links = names.flatMap((name): Link[] => {
-    const speed = megabits ?? speedOf(join(root, name, 'speed'));
+    const speed = megabits ?? numberIn(join(root, name, 'speed'));
     if (speed === undefined) return [];
     const file = (counter: string) => openFile(join(root, name, 'statistics', counter));
     return [
@@ -39,12 +50,14 @@ export function senseNetwork(sys: string, { interfaces, megabits }: NetworkOptio
         name,
         bytesPerSecond: (speed * 1e6) / 8,
         files: [file('rx_bytes'), file('tx_bytes')],
-        counted: undefined,
+        counted: [],
       },
     ];
   });
+  let now = 0;
   return {
     links: links.map(({ name }) => name),
+    indexes: links.flatMap(({ name }) => numberIn(join(root, name, 'ifindex')) ?? []),
     problem:
       links.length > 0
         ? undefined
@@ -53,15 +66,23 @@ export function senseNetwork(sys: string, { interfaces, megabits }: NetworkOptio
           : `the speed of ${names.join(', ')} is not known: write it into BAMEL_SENSOR_MEGABITS`,
     sample(seconds) {
       let share = 0;
-      let bytes = 0;
-      for (const link of links) {
-        const now = link.files.map((file) => Number(file.read() ?? 0)) as [number, number];
-        bytes += now[0] + now[1];
-        for (const [index, before] of (link.counted ?? now).entries())
-          share = Math.max(share, ((now[index] ?? 0) - before) / seconds / link.bytesPerSecond);
-        link.counted = now;
+      let all = 0;
+      now += seconds;
+      for (const { files, counted, bytesPerSecond } of links) {
+        const bytes = [Number(files[0].read() ?? 0), Number(files[1].read() ?? 0)] as const;
+        all += bytes[0] + bytes[1];
+        counted.push({ seconds: now, bytes });
+        if (counted.length > readings) counted.shift();
+        const [first] = counted;
+        const capacity = (now - (first?.seconds ?? now)) * bytesPerSecond;
+        if (!first || capacity === 0) continue;
+        share = Math.max(
+          share,
+          (bytes[0] - first.bytes[0]) / capacity,
+          (bytes[1] - first.bytes[1]) / capacity,
+        );
       }
-      return { share: Math.min(1, share), bytes };
+      return { share: Math.min(1, share), bytes: all };
     },
     close() {
       for (const { files } of links) for (const file of files) file.close();
@@ -77,10 +98,10 @@ function ownInterfaces(root: string): string[] {
   );
 }
 
-function speedOf(path: string): number | undefined {
+function numberIn(path: string): number | undefined {
   try {
-    const speed = Number(readFileSync(path, 'utf8'));
-    return speed > 0 ? speed : undefined;
+    const number = Number(readFileSync(path, 'utf8'));
+    return number > 0 ? number : undefined;
   } catch {
     // Interfaces that are down, and many virtual ones, refuse to tell.
     return undefined;

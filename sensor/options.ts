@@ -1,26 +1,8 @@
 import { z } from 'zod';
+import { type PressureBand, pressureCategories } from '../shared/core/pressure-bands.ts';
 import { durationMs } from '../shared/runtime/duration.ts';
-import { type PressureBand, pressureCategories } from '../shared/schema/pressure.ts';
-import type { BandRules, Rule } from './bands.ts';
-
-type Category = (typeof pressureCategories)[number];
-
-const rule = (above: number, forMs: number): Rule => ({ above, forMs });
-
-/** Where bands begin. Measured on small nodes: these give no false rises below half of the cpus in use. */
-const defaultBands: Readonly<Record<Category, BandRules>> = {
-  cpu: { pressed: [rule(0.6, 250), rule(0.4, 2_000)], severe: [rule(0.9, 10_000)] },
-  memory: { pressed: [rule(0.1, 250)], severe: [rule(0.4, 2_000)] },
-  storage: { pressed: [rule(0.25, 250)], severe: [rule(0.7, 10_000)] },
-  network: { pressed: [rule(0.8, 500)], severe: [rule(0.95, 10_000)] },
-  'ephemeral-storage': { pressed: [rule(0.85, 5_000)], severe: [rule(0.95, 5_000)] },
-};
-
-/** Waiting while every cpu is in use. */
-export const crowdedRules: BandRules = { pressed: [rule(0.4, 400)] };
-
-/** Utilization as it will be in a minute if it goes on climbing. */
-export const rampRules: BandRules = { pressed: [rule(0.95, 5_000)] };
+import type { Rule } from './bands.ts';
+import { type Category, defaultBands, type SensorBands as Settled } from './default-bands.ts';
 
 const RuleInput = z
   .strictObject({ above: z.number().gt(0).lt(1), for: durationMs })
@@ -35,14 +17,34 @@ export const SensorBands = z
   .strictObject({
     bands: z.partialRecord(z.enum(pressureCategories), BandInput).default({}),
     clear: z
-      .strictObject({ below: z.number().gt(0).lt(1).default(0.6), for: durationMs.prefault('2s') })
-      .prefault({})
-      .transform(({ below, for: forMs }) => ({ below, forMs })),
+      .strictObject({ below: z.number().gt(0).lt(1).optional(), for: durationMs.optional() })
+      .default({}),
   })
-  .transform(({ bands, clear }) => ({
-    clear,
-    bands: Object.fromEntries(
-      pressureCategories.map((category) => [category, { ...defaultBands[category], ...bands[category] }]),
-    ) as Readonly<Record<Category, BandRules>>,
-  }));
-export type SensorBands = z.output<typeof SensorBands>;
+  .transform(
+    ({ bands, clear: { below, for: forMs } }): Settled => ({
+      clear: {
+        below: below ?? defaultBands.clear.below,
+        forMs: forMs ?? defaultBands.clear.forMs,
+      },
+      bands: Object.fromEntries(
+        pressureCategories.map((category) => [
+          category,
+          { ...defaultBands.bands[category], ...bands[category] },
+        ]),
+      ) as Record<Category, Settled['bands'][Category]>,
+    }),
+  );
+
+/** Throws with what is wrong with it. */
+export function parseBands(text: string): Settled {
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch (error) {
+    throw new Error(`not JSON: ${(error as Error).message}`);
+  }
+  const parsed = SensorBands.safeParse(json);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  throw new Error(`${issue?.path.join('.')}: ${issue?.message}`);
+}

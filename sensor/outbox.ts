@@ -1,11 +1,11 @@
-import { events } from '../functions/events.ts';
 import type { PressureCategory } from '../shared/core/snapshot.ts';
-import type { BamelEvent, Clock } from '../shared/ports.ts';
+import type { Clock } from '../shared/ports.ts';
 import type { Log } from '../shared/runtime/log.ts';
 import type { PressureReport } from '../shared/schema/pressure.ts';
 
 export interface OutboxOptions {
-  readonly emit: (event: BamelEvent) => Promise<void>;
+  /** Rejects when it is not taken. */
+  readonly send: (report: PressureReport) => Promise<void>;
   readonly clock: Clock;
   readonly log: Log;
   /** Between two events of one category. */
@@ -27,7 +27,7 @@ const firstPauseMs = 1_000;
 const longestPauseMs = 30_000;
 
 /** Sends reports one at a time, again and again until they are taken or a newer one replaces them. */
-export function createOutbox({ emit, clock, log, gapMs = 1_000, sent, failed }: OutboxOptions): Outbox {
+export function createOutbox({ send, clock, log, gapMs = 1_000, sent, failed }: OutboxOptions): Outbox {
   const waiting = new Map<PressureCategory, PressureReport>();
   const sentAt = new Map<PressureCategory, number>();
   const stopping = new AbortController();
@@ -40,11 +40,7 @@ export function createOutbox({ emit, clock, log, gapMs = 1_000, sent, failed }: 
   async function sendOne(category: PressureCategory, report: PressureReport): Promise<void> {
     sentAt.set(category, clock.monotonic());
     try {
-      await emit({
-        type: events.pressureChanged,
-        subject: `${report.node}/${category}`,
-        data: { pressure: report },
-      });
+      await send(report);
       failures = 0;
       if (waiting.get(category) === report) waiting.delete(category);
       sent?.(report);

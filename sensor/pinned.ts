@@ -1,91 +1,122 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { z } from 'zod';
+import type { PressureCategory } from '../shared/core/snapshot.ts';
 import type { PressureReport } from '../shared/schema/pressure.ts';
-import { foldersIn, type Hierarchies, listPods } from './cgroups.ts';
+import { foldersIn, type Hierarchies } from './cgroups.ts';
 
 /** One line of an iterator that the loader pinned: what the kernel counted for one cgroup since the program was loaded. */
-export const PinnedLine = z.object({
-  cgroup: z.number(),
+export interface PinnedLine {
+  readonly cgroup: number;
   /** Waits for a cpu by their length: slot n holds those of 2ⁿ to 2ⁿ⁺¹ microseconds. */
-  waits: z.array(z.number()).optional(),
-  ifindex: z.number().optional(),
-  rxBytes: z.number().optional(),
-  txBytes: z.number().optional(),
-  rxPackets: z.number().optional(),
-  txPackets: z.number().optional(),
-  retransmits: z.number().optional(),
-  reclaimUs: z.number().optional(),
-});
-export type PinnedLine = z.output<typeof PinnedLine>;
+  readonly waits?: readonly number[];
+  readonly ifindex?: number;
+  readonly rxBytes?: number;
+  readonly txBytes?: number;
+  readonly rxPackets?: number;
+  readonly txPackets?: number;
+  readonly retransmits?: number;
+  readonly reclaimUs?: number;
+}
 
 export const pinNames = { waits: 'runqueue', network: 'network', other: 'stalls' } as const;
+
+type Details = Pick<PressureReport['pods'][number], 'waitMs' | 'retransmits' | 'reclaimMs'>;
 
 export interface Pinned {
   /** Why there is nothing to read, or nothing. */
   readonly problem: string | undefined;
   /** 95 % of all pods' waits for a cpu since the last time were shorter. */
   runQueueMs(): number | undefined;
-  /** The same for each of the pods, where anything is known of it. */
-  addWaits(pods: PressureReport['pods']): PressureReport['pods'];
+  /** Bytes so far, read at once for all pods; of one in the node's own network only what passed the node's interfaces. */
+  traffic(): (pod: string, inNodesNetwork: boolean) => number;
+  /** What is told of a category next is counted from now on. */
+  mark(category: PressureCategory): void;
+  /** What else is known of a pod, since it was marked or last told. */
+  details(category: PressureCategory): (pod: string) => Details;
 }
 
+/** The interface that a pod speaks to itself by; it has this number in every network. */
+const loopback = 1;
+
+/** Which iterator knows more about who presses. */
+const sourceOf: Readonly<Partial<Record<PressureCategory, keyof typeof pinNames>>> = {
+  cpu: 'waits',
+  network: 'other',
+  memory: 'other',
+};
+
+type Lines = ReadonlyMap<number, PinnedLine>;
+
 /** Reads what the eBPF programs count. They are loaded by somebody with the right to; reading takes none. */
-export function readPinned(folder: string, { unified }: Hierarchies): Pinned {
-  const problem = whyNot(folder, unified);
-  const nothing: Pinned = { problem, runQueueMs: () => undefined, addWaits: (pods) => pods };
-  if (problem !== undefined || unified === undefined) return nothing;
-  let before = new Map<number, readonly number[]>();
-
-  /** Waits by cgroup since this was last asked. */
-  function fresh(): Map<number, number[]> {
-    const now = new Map(stillThere(folder).map(({ cgroup, waits = [] }) => [cgroup, waits]));
-    const since = new Map(
-      [...now].map(([cgroup, waits]) => {
-        const known = before.get(cgroup) ?? [];
-        return [cgroup, waits.map((count, slot) => Math.max(0, count - (known[slot] ?? 0)))];
-      }),
-    );
-    before = now;
-    return since;
-  }
-
+export function readPinned(
+  folder: string,
+  { unified }: Hierarchies,
+  /** Numbers of the node's own interfaces. */
+  interfaces: readonly number[] = [],
+): Pinned {
+  const read = (source: keyof typeof pinNames | undefined): Lines =>
+    new Map(source ? readLines(folder, source).map((line) => [line.cgroup, line]) : []);
+  const marks = new Map<PressureCategory, Lines>();
+  let asked: Lines = new Map();
   return {
-    problem: undefined,
-    runQueueMs: () => p95([...fresh().values()].reduce(added, [])),
-    addWaits(pods) {
-      const waits = fresh();
-      const paths = listPods(unified);
-      return pods.map((pod) => {
-        const path = paths.get(pod.uid);
-        if (path === undefined) return pod;
-        const waitMs = p95(
-          idsOf(join(unified, path))
-            .map((id) => waits.get(id) ?? [])
-            .reduce(added, []),
-        );
-        return waitMs === undefined ? pod : { ...pod, waitMs };
-      });
+    problem: whyNot(folder, unified),
+    runQueueMs() {
+      const before = asked;
+      asked = read('waits');
+      return p95([...asked.values()].map((line) => grown(line, before.get(line.cgroup)).waits));
+    },
+    traffic() {
+      const byCgroup = Map.groupBy(readLines(folder, 'network'), ({ cgroup }) => cgroup);
+      return (pod, inNodesNetwork) =>
+        idsOf(pod)
+          .flatMap((id) => byCgroup.get(id) ?? [])
+          .filter(({ ifindex = loopback }) =>
+            inNodesNetwork ? interfaces.includes(ifindex) : ifindex !== loopback,
+          )
+          .reduce((sum, { rxBytes = 0, txBytes = 0 }) => sum + rxBytes + txBytes, 0);
+    },
+    mark: (category) => void marks.set(category, read(sourceOf[category])),
+    details(category) {
+      const before = marks.get(category);
+      const now = read(sourceOf[category]);
+      marks.set(category, now);
+      return (pod) => {
+        const parts = idsOf(pod).map((id) => grown(now.get(id), before?.get(id)));
+        const sum = (name: 'retransmits' | 'reclaimUs'): number =>
+          parts.reduce((total, part) => total + part[name], 0);
+        if (category === 'network') return { retransmits: sum('retransmits') };
+        if (category === 'memory') return { reclaimMs: Math.round(sum('reclaimUs') / 1_000) };
+        const waitMs = p95(parts.map(({ waits }) => waits));
+        return waitMs === undefined ? {} : { waitMs };
+      };
     },
   };
 }
 
-/** Nothing once it was unloaded: whoever did that wants the sensor to go on without. */
-const stillThere = (folder: string): PinnedLine[] =>
-  existsSync(join(folder, pinNames.waits)) ? readLines(folder, 'waits') : [];
+/** Counters only grow, unless their cgroup made room for another one and came back. */
+function grown(now: PinnedLine | undefined, before: PinnedLine | undefined) {
+  const more = (to = 0, from = 0): number => Math.max(0, to - from);
+  return {
+    waits: (now?.waits ?? []).map((count, slot) => more(count, before?.waits?.[slot])),
+    retransmits: more(now?.retransmits, before?.retransmits),
+    reclaimUs: more(now?.reclaimUs, before?.reclaimUs),
+  };
+}
 
-/** The lines of a pinned iterator. */
+/** The lines of a pinned iterator; none once it was unloaded: whoever did that wants the sensor to go on without. */
 export function readLines(folder: string, name: keyof typeof pinNames): PinnedLine[] {
-  return readFileSync(join(folder, pinNames[name]), 'utf8')
+  const file = join(folder, pinNames[name]);
+  if (!existsSync(file)) return [];
+  return readFileSync(file, 'utf8')
     .split('\n')
     .filter(Boolean)
-    .map((line) => PinnedLine.parse(JSON.parse(line)));
+    .map((line) => JSON.parse(line) as PinnedLine);
 }
 
 /** The kernel counts for the cgroup a process is in, which is a container's: its pod is the sum. */
 export const idsOf = (pod: string): number[] =>
-  [pod, ...foldersIn(pod).map((name) => join(pod, name))].flatMap((path) =>
-    existsSync(path) ? [statSync(path).ino] : [],
+  [pod, ...foldersIn(pod).map((name) => join(pod, name))].flatMap(
+    (path) => statSync(path, { throwIfNoEntry: false })?.ino ?? [],
   );
 
 function whyNot(folder: string, unified: string | undefined): string | undefined {
@@ -100,17 +131,17 @@ function whyNot(folder: string, unified: string | undefined): string | undefined
   }
 }
 
-const added = (a: readonly number[], b: readonly number[]): number[] =>
-  Array.from({ length: Math.max(a.length, b.length) }, (_, slot) => (a[slot] ?? 0) + (b[slot] ?? 0));
-
-/** The upper end of the slot, in milliseconds. */
-export function p95(waits: readonly number[]): number | undefined {
-  const all = waits.reduce((sum, count) => sum + count, 0);
-  if (all === 0) return undefined;
+/** Of all these together: the upper end of the slot, in milliseconds. */
+export function p95(all: readonly (readonly number[])[]): number | undefined {
+  const slots: number[] = [];
+  for (const waits of all)
+    for (const [slot, count] of waits.entries()) slots[slot] = (slots[slot] ?? 0) + count;
+  const total = slots.reduce((sum, count) => sum + count, 0);
+  if (total === 0) return undefined;
   let seen = 0;
-  const slot = waits.findIndex((count) => {
+  const slot = slots.findIndex((count) => {
     seen += count;
-    return seen >= 0.95 * all;
+    return seen >= 0.95 * total;
   });
   return 2 ** (slot + 1) / 1_000;
 }

@@ -1,25 +1,12 @@
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Hierarchies } from './cgroups.ts';
-import { foldersIn } from './cgroups.ts';
+import { foldersIn, type Hierarchies } from './cgroups.ts';
 import { numberOf, parseNetDev, parseStall } from './numbers.ts';
 import { type OpenFile, openFile } from './open-file.ts';
 
-/** What a pod has used and waited for since it began. Microseconds, and bytes. */
-export interface Counters {
-  readonly cpu: number;
-  readonly memoryWait: number;
-  readonly ioWait: number;
-  readonly network: number;
-}
-
-export const nothingYet: Counters = { cpu: 0, memoryWait: 0, ioWait: 0, network: 0 };
-
-export const countAll = (pod: TrackedPod): Counters => ({
-  cpu: pod.read('cpu'),
-  memoryWait: pod.read('memoryWait'),
-  ioWait: pod.read('ioWait'),
-  network: pod.read('network'),
-});
+/** What a pod has used and waited for since it began: microseconds, and for the network bytes. */
+export const counters = ['cpu', 'memoryWait', 'ioWait', 'network'] as const;
+export type Counter = (typeof counters)[number];
 
 /** What a limit of the pod's own did to it since it began. */
 export interface Held {
@@ -31,7 +18,11 @@ export interface Held {
 
 export interface TrackedPod {
   readonly uid: string;
-  read(counter: keyof Counters): number;
+  /** Its cgroup. */
+  readonly folder: string;
+  read(counter: Counter): number;
+  /** It has no network of its own, but the node's (`hostNetwork`). */
+  isOnNodesNetwork(): boolean;
   held(): Held;
   close(): void;
 }
@@ -48,21 +39,31 @@ export function trackPod(
   const stalls = ['memory', 'io'].map((kind) => at(unified, `${kind}.pressure`));
   const stat = at(unified, 'cpu.stat');
   const usage = unified === undefined ? at(cpuacct, 'cpuacct.usage') : undefined;
+  const folder = join(unified ?? cpu ?? '', path);
   let network: OpenFile | undefined;
+  let isOnNodesNetwork = false;
 
   const waited = (index: number): number => parseStall(stalls[index]?.read() ?? '')?.some ?? 0;
   const used = (): number =>
     stat ? (numberOf(stat.read() ?? '', 'usage_usec') ?? 0) : Math.round(Number(usage?.read() ?? 0) / 1000);
-  const bytes = (): number => {
+  const interfaces = (): string | undefined => {
+    // One that is just being made may not have entered its own network yet: it is asked again.
+    const text = isOnNodesNetwork ? undefined : network?.read();
+    if (text !== undefined) return text;
     // The process that was asked may be gone; any other of the pod sees the same interfaces.
-    const text = network?.read();
-    if (text !== undefined) return parseNetDev(text);
     network?.close();
-    const pid = firstProcess(join(unified ?? cpu ?? '', path));
-    network = pid === undefined ? undefined : openFile(join(proc, pid, 'net/dev'));
-    return parseNetDev(network?.read() ?? '');
+    const pid = firstProcess(folder);
+    const file = pid === undefined ? undefined : join(proc, pid, 'net/dev');
+    network = file === undefined ? undefined : openFile(file);
+    isOnNodesNetwork = file !== undefined && isSame(file, join(proc, '1/net/dev'));
+    return network?.read();
   };
-  const readers: Readonly<Record<keyof Counters, () => number>> = {
+  // The node's own counters are everybody's.
+  const bytes = (): number => {
+    const text = interfaces() ?? '';
+    return isOnNodesNetwork ? 0 : parseNetDev(text);
+  };
+  const readers: Readonly<Record<Counter, () => number>> = {
     cpu: used,
     memoryWait: () => waited(0),
     ioWait: () => waited(1),
@@ -70,6 +71,11 @@ export function trackPod(
   };
   return {
     uid,
+    folder,
+    isOnNodesNetwork() {
+      interfaces();
+      return isOnNodesNetwork;
+    },
     read: (counter) => readers[counter](),
     held: () => heldBy(path, { unified, cpu, memory }),
     close() {
@@ -98,6 +104,12 @@ function heldBy(
       sum(unified, 'memory.events', (text) => numberOf(text, 'max') ?? 0) +
       sum(memory, 'memory.failcnt', (text) => Number(text) || 0),
   };
+}
+
+/** The kernel has one such file per network, whatever process it is seen by. */
+function isSame(file: string, other: string): boolean {
+  const [one, two] = [file, other].map((path) => statSync(path, { throwIfNoEntry: false })?.ino);
+  return one !== undefined && one === two;
 }
 
 function firstProcess(folder: string): string | undefined {

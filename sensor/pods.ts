@@ -2,11 +2,12 @@ import type { PressureCategory } from '../shared/core/snapshot.ts';
 import type { PressureReport } from '../shared/schema/pressure.ts';
 import { type Hierarchies, listPods } from './cgroups.ts';
 import type { Meter } from './meter.ts';
-import { type Counters, countAll, type Held, nothingYet, type TrackedPod, trackPod } from './pod.ts';
+import type { Pinned } from './pinned.ts';
+import { type Counter, counters, type Held, type TrackedPod, trackPod } from './pod.ts';
 
-interface Sample {
+interface Count {
   readonly at: number;
-  readonly counters: Counters;
+  readonly value: number;
 }
 
 /** What every pod had counted when a category began to look pressed. */
@@ -18,8 +19,7 @@ interface Mark {
 interface Entry {
   readonly pod: TrackedPod;
   /** The last two; what is asked about is measured from the older one. */
-  before: Sample;
-  last: Sample;
+  readonly counts: Record<Counter, { readonly before: Count; readonly last: Count }>;
   /** What its limits had done to it when it began to look pressed. */
   held: (Held & { readonly at: number }) | undefined;
 }
@@ -30,7 +30,7 @@ interface Attribution {
 }
 
 /** Who presses: whoever uses the cpu or the network, and whoever waits for memory or a disk that others cannot see used. */
-const countedBy: Readonly<Partial<Record<PressureCategory, keyof Counters>>> = {
+const countedBy: Readonly<Partial<Record<PressureCategory, Counter>>> = {
   cpu: 'cpu',
   memory: 'memoryWait',
   storage: 'ioWait',
@@ -42,14 +42,16 @@ const heldShare = 0.1;
 /** What its limits did before that is no part of what begins now. */
 const forgetMs = 5_000;
 /** A suspicion older than this is not what is asked about. */
-const markMs = 3_000;
+const markMs = 6_000;
 const mostNamed = 5;
 const leastShare = 0.01;
 
 export interface Pods {
   readonly count: number;
-  /** Looks for new pods and counts what all of them used. */
-  sample(now: number): void;
+  /** Looks for new pods, and lets go of those that are gone. */
+  look(now: number): void;
+  /** Looks, and counts what all of them used; unless said, of everything. */
+  sample(now: number, categories?: readonly PressureCategory[]): void;
   /** Counts those that may press, and what their limits did: what happens from now on can be told then. */
   suspect(category: PressureCategory, now: number): void;
   /** `whole` is what the node used or waited in the same units, where that is known. */
@@ -57,7 +59,14 @@ export interface Pods {
   close(): void;
 }
 
-export function trackPods(hierarchies: Hierarchies, proc: string): Pods {
+type Counting = Pick<Pinned, 'traffic' | 'mark' | 'details'>;
+
+export function trackPods(
+  hierarchies: Hierarchies,
+  proc: string,
+  /** Where eBPF counts: it also knows what pods on the node's own network send, and more of those that press. */
+  pinned?: Counting,
+): Pods {
   const entries = new Map<string, Entry>();
   const marks = new Map<PressureCategory, Mark>();
   let looked = false;
@@ -73,6 +82,7 @@ export function trackPods(hierarchies: Hierarchies, proc: string): Pods {
 
   function refresh(now: number): void {
     const current = found();
+    const read = reader(pinned);
     for (const [uid, { pod }] of entries)
       if (!current.has(uid)) {
         pod.close();
@@ -82,8 +92,13 @@ export function trackPods(hierarchies: Hierarchies, proc: string): Pods {
       if (entries.has(uid)) continue;
       const pod = trackPod(uid, path, hierarchies, proc);
       // One that came while we were looking began at zero a moment ago; of those that were there before, that is not known.
-      const first = { at: now - 1, counters: looked ? nothingYet : countAll(pod) };
-      entries.set(uid, { pod, before: first, last: first, held: undefined });
+      const counts = Object.fromEntries(
+        counters.map((counter) => {
+          const first = { at: now - 1, value: looked ? 0 : read(pod, counter) };
+          return [counter, { before: first, last: first }];
+        }),
+      ) as Entry['counts'];
+      entries.set(uid, { pod, counts, held: undefined });
     }
     looked = true;
   }
@@ -93,15 +108,17 @@ export function trackPods(hierarchies: Hierarchies, proc: string): Pods {
     const counter = countedBy[category];
     const mark = marks.get(category);
     const marked = mark && now - mark.at <= markMs ? mark : undefined;
+    const read = reader(pinned);
     const used = (counter ? [...entries.values()] : []).map((entry) => {
-      const value = counter ? entry.pod.read(counter) : 0;
-      const from = marked?.values.get(entry.pod.uid) ?? (counter ? entry.before.counters[counter] : 0);
-      return { entry, value, amount: Math.max(0, value - from) };
+      const value = counter ? read(entry.pod, counter) : 0;
+      const before = counter ? entry.counts[counter].before : { at: now, value };
+      const from = marked?.values.get(entry.pod.uid) ?? before.value;
+      return { entry, value, amount: Math.max(0, value - from), at: before.at };
     });
     return {
       used: used.sort((a, b) => b.amount - a.amount || (a.entry.pod.uid < b.entry.pod.uid ? -1 : 1)),
       together: used.reduce((sum, { amount }) => sum + amount, 0),
-      ms: now - (marked?.at ?? Math.min(now - 1, ...used.map(({ entry }) => entry.before.at))),
+      ms: now - (marked?.at ?? Math.min(now - 1, ...used.map(({ at }) => at))),
     };
   }
 
@@ -109,17 +126,20 @@ export function trackPods(hierarchies: Hierarchies, proc: string): Pods {
     get count() {
       return entries.size;
     },
-    sample(now) {
+    look: refresh,
+    sample(now, categories) {
       refresh(now);
-      for (const entry of entries.values()) {
-        entry.before = entry.last;
-        entry.last = { at: now, counters: countAll(entry.pod) };
-      }
+      const read = reader(pinned);
+      const wanted = categories?.flatMap((category) => countedBy[category] ?? []) ?? counters;
+      for (const { pod, counts } of entries.values())
+        for (const counter of wanted)
+          counts[counter] = { before: counts[counter].last, last: { at: now, value: read(pod, counter) } };
     },
     suspect(category, now) {
       // What looks pressed again and again is counted from the first time.
       if (now - (marks.get(category)?.at ?? Number.NEGATIVE_INFINITY) < markMs / 2) return;
       refresh(now);
+      pinned?.mark(category);
       const { used } = measure(category, now);
       for (const { entry } of used.slice(0, mostNamed))
         if (!entry.held || now - entry.held.at > forgetMs) entry.held = { at: now, ...entry.pod.held() };
@@ -133,12 +153,14 @@ export function trackPods(hierarchies: Hierarchies, proc: string): Pods {
       const { used, together, ms } = measure(category, now);
       const all = Math.max(together, whole?.counted(ms) ?? together);
       if (all === 0) return { pods: [], unattributed: 1 };
+      const detailsOf = pinned?.details(category);
       const top = used.slice(0, mostNamed).filter(({ amount }) => amount / all >= leastShare);
       return {
         pods: top.map(({ entry, amount }) => ({
           uid: entry.pod.uid,
           share: rounded(amount / all),
           ...(isHeld(category, entry, now) && { ownLimit: true as const }),
+          ...detailsOf?.(entry.pod.folder),
         })),
         unattributed: rounded(1 - together / all),
       };
@@ -147,6 +169,16 @@ export function trackPods(hierarchies: Hierarchies, proc: string): Pods {
       for (const { pod } of entries.values()) pod.close();
       entries.clear();
     },
+  };
+}
+
+/** Reads a counter of one pod after the other; what is in one place for all of them is read once. */
+function reader(pinned: Counting | undefined): (pod: TrackedPod, counter: Counter) => number {
+  let traffic: ReturnType<Counting['traffic']> | undefined;
+  return (pod, counter) => {
+    if (counter !== 'network' || !pinned) return pod.read(counter);
+    traffic ??= pinned.traffic();
+    return traffic(pod.folder, pod.isOnNodesNetwork());
   };
 }
 

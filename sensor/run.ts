@@ -1,17 +1,17 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { tokenFromFile } from '../shared/runtime/callers.ts';
 import { realClock } from '../shared/runtime/clock.ts';
-import { createHttpSink } from '../shared/runtime/http-sink.ts';
 import type { Log } from '../shared/runtime/log.ts';
+import type { PressureReport } from '../shared/schema/pressure.ts';
 import { findHierarchies } from './cgroups.ts';
-import { createSensorMetrics, serveMetrics } from './metrics.ts';
+import { serveMetrics } from './metrics.ts';
 import { senseNetwork } from './network.ts';
 import { createOutbox } from './outbox.ts';
 import { readPinned } from './pinned.ts';
 import { trackPods } from './pods.ts';
 import { createSensor } from './sensor.ts';
 import type { SensorSettings } from './settings.ts';
+import { createSend } from './sink.ts';
 import { nodeSources } from './sources.ts';
 
 const tickMs = 100;
@@ -37,26 +37,23 @@ export async function runSensor(settings: SensorSettings, log: Log): Promise<Run
   const disk = settings.disk !== undefined && existsSync(settings.disk) ? settings.disk : undefined;
   if (settings.disk !== disk)
     log.warn({ folder: settings.disk }, 'ephemeral storage is not sensed: the folder is not there');
-  const pinned = readPinned(settings.bpf, hierarchies);
+  const pinned = readPinned(settings.bpf, hierarchies, network.indexes);
   if (pinned.problem) log.info({ problem: pinned.problem }, 'without eBPF: pressure stall information only');
-  const metrics = createSensorMetrics(node);
-  const http = url
-    ? createHttpSink({
-        url,
-        source: `/bamel/sensor/${node}`,
-        clock,
-        caCerts,
-        ...(tokenFile && { token: tokenFromFile(tokenFile) }),
-      })
-    : undefined;
+  const sent = new Map<string, { report: PressureReport; count: number }>();
+  let failures = 0;
   const outbox = createOutbox({
-    emit: async (event) => http?.emit(event),
+    send: url ? createSend({ url, tokenFile, caCerts }) : async () => undefined,
     clock,
     log,
-    sent: ({ category, sign }) => metrics.events.inc({ node, category, sign }),
-    failed: () => metrics.failures.inc({ node }),
+    sent(report) {
+      const key = `${report.category} ${report.sign}`;
+      sent.set(key, { report, count: (sent.get(key)?.count ?? 0) + 1 });
+    },
+    failed() {
+      failures += 1;
+    },
   });
-  const pods = trackPods(hierarchies, proc);
+  const pods = trackPods(hierarchies, proc, pinned.problem ? undefined : pinned);
   const sources = nodeSources({ proc, settings: settings.bands, network, disk });
   const sensor = createSensor({
     node,
@@ -64,21 +61,23 @@ export async function runSensor(settings: SensorSettings, log: Log): Promise<Run
     pods,
     firstSequence: clock.now(),
     deliver(report) {
-      const told = pinned.problem ? report : { ...report, pods: pinned.addWaits(report.pods) };
-      log.info({ step: 'pressure', ...told }, 'pressure changed');
-      outbox.put(told);
+      log.info({ step: 'pressure', ...report }, 'pressure changed');
+      outbox.put(report);
     },
   });
-  metrics.observe(() => ({
+  const look = () => ({
+    node,
     sources,
     pods: pods.count,
     waiting: outbox.waiting,
-    runQueueMs: pinned.runQueueMs,
-  }));
+    failures,
+    sent,
+    runQueueMs: pinned.runQueueMs(),
+  });
   const served =
     settings.healthPort === undefined
       ? undefined
-      : await serveMetrics(metrics, settings.host, settings.healthPort);
+      : await serveMetrics(look, settings.host, settings.healthPort);
   log.info(
     {
       node,
@@ -96,8 +95,7 @@ export async function runSensor(settings: SensorSettings, log: Log): Promise<Run
       clearInterval(timer);
       sensor.close();
       await outbox.close();
-      await http?.close();
-      await served?.close();
+      served?.close();
     },
   };
 }

@@ -1,5 +1,6 @@
+import { type PressureBand, pressureBands } from '../shared/core/pressure-bands.ts';
 import type { PressureCategory } from '../shared/core/snapshot.ts';
-import { type PressureBand, type PressureReport, pressureBands } from '../shared/schema/pressure.ts';
+import type { PressureReport } from '../shared/schema/pressure.ts';
 import type { Meter } from './meter.ts';
 import type { Pods } from './pods.ts';
 import type { Signal } from './signal.ts';
@@ -34,7 +35,9 @@ export interface Sensor {
 }
 
 /** While all is calm only to know where everybody stands: what begins to look pressed is counted from then on. */
-const podsEveryMs = { calm: 5_000, pressed: 1_000 };
+const podsEveryMs = { calm: 60_000, pressed: 5_000 };
+/** A pod that is gone should not be held on to for long. */
+const lookEveryMs = 10_000;
 /** What a report on a band that goes on or ends is measured over. */
 const longWindowMs = 2_000;
 
@@ -47,6 +50,7 @@ export function createSensor(options: SensorOptions): Sensor {
   const told = new Map<PressureCategory, { band: PressureBand; at: number }>();
   let sequence = options.firstSequence;
   let podsAt = Number.NEGATIVE_INFINITY;
+  let lookedAt = Number.NEGATIVE_INFINITY;
 
   const strongest = (category: PressureCategory): Source | undefined => {
     let best: Source | undefined;
@@ -56,6 +60,11 @@ export function createSensor(options: SensorOptions): Sensor {
   };
   const bandOf = (category: PressureCategory): PressureBand =>
     strongest(category)?.signal.tracker.band ?? 'calm';
+
+  /** Each once. */
+  const pressed = (): PressureCategory[] => [
+    ...new Set(sources.flatMap(({ signal }) => (signal.tracker.band === 'calm' ? [] : [signal.category]))),
+  ];
 
   function read(source: Source, now: number): void {
     const before = lastRead.get(source);
@@ -124,7 +133,11 @@ export function createSensor(options: SensorOptions): Sensor {
       const isPressed = sources.some(({ signal }) => signal.tracker.band !== 'calm');
       if (now - podsAt >= podsEveryMs[isPressed ? 'pressed' : 'calm'] - 5) {
         podsAt = now;
-        pods.sample(now);
+        lookedAt = now;
+        pods.sample(now, isPressed ? pressed() : undefined);
+      } else if (now - lookedAt >= lookEveryMs - 5) {
+        lookedAt = now;
+        pods.look(now);
       }
       for (const source of sources) read(source, now);
     },

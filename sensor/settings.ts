@@ -1,126 +1,158 @@
 import { hostname } from 'node:os';
-import { z } from 'zod';
-import { logFormats, logLevels } from '../shared/runtime/log.ts';
-import { portNumber, setting, wholeNumber } from '../shared/runtime/setting.ts';
-import { readTable, type SettingsOf } from '../shared/runtime/settings.ts';
-import { SensorBands } from './options.ts';
+import { type FlagRow, helpText, readFlags, SettingsError } from '../shared/runtime/flags.ts';
+import { defaultBands, type SensorBands } from './default-bands.ts';
+import { logLevels } from './log.ts';
+
+/** Read by hand: what reads the functions' settings takes as much memory as all that the sensor remembers. */
+interface Row<Value> extends FlagRow {
+  /** Throws with what to write instead. */
+  read(text: string | undefined): Value;
+}
+
+const row = <Value>(one: Row<Value>): Row<Value> => one;
+const asIs = (text: string | undefined): string | undefined => text;
 
 const folder = (env: string, flag: string, otherwise: string, help: string) =>
-  setting({
+  row({
     env,
     flag,
     value: 'FOLDER',
     help: `${help}; default ${otherwise}`,
-    schema: z.string().default(otherwise),
+    read: (text) => text ?? otherwise,
   });
 
 /** Every setting of the sensor: its environment variable, its flag, what it means. */
 const table = {
-  sink: setting({
+  sink: row({
     env: 'K_SINK',
     flag: 'sink',
     value: 'URL',
     help: "where pressure is told: a broker, or a host's /evaluate-scaling; default: only logged",
-    schema: z.url({ protocol: /^https?$/, error: 'write an http:// or https:// URL' }).optional(),
+    read(text) {
+      if (text === undefined || (/^https?:/i.test(text) && URL.canParse(text))) return text;
+      throw new Error('write an http:// or https:// URL');
+    },
   }),
-  nodeName: setting({
+  nodeName: row({
     env: 'NODE_NAME',
     flag: 'node-name',
     value: 'NAME',
     help: "the Kubernetes node it runs on; default: the machine's host name",
-    schema: z
-      .string()
-      .min(1)
-      .default(() => hostname()),
+    read: (text) => text ?? hostname(),
   }),
-  tokenFile: setting({
+  tokenFile: row({
     env: 'BAMEL_TOKEN_FILE',
     flag: 'token-file',
     value: 'FILE',
     help: 'the secret that the sink wants, read again for every event',
-    schema: z.string().optional(),
+    read: asIs,
   }),
   proc: folder('BAMEL_SENSOR_PROC', 'proc', '/proc', 'procfs of the node, with all its processes'),
   sys: folder('BAMEL_SENSOR_SYS', 'sys', '/sys', 'sysfs of the node'),
   bpf: folder('BAMEL_SENSOR_BPF', 'bpf', '/sys/fs/bpf/bamel', 'what the eBPF loader pinned, where it ran'),
-  disk: setting({
+  disk: row({
     env: 'BAMEL_SENSOR_DISK',
     flag: 'disk',
     value: 'FOLDER',
     help: "on the file system that pods write to, such as the kubelet's; default: not sensed",
-    schema: z.string().optional(),
+    read: asIs,
   }),
-  interfaces: setting({
+  interfaces: row({
     env: 'BAMEL_SENSOR_INTERFACES',
     flag: 'interfaces',
     value: 'NAMES',
     help: 'network interfaces that count, with commas; default: those with a device',
-    schema: z
-      .string()
-      .transform((text) => text.split(',').map((name) => name.trim()))
-      .optional(),
+    read: (text) => text?.split(',').map((name) => name.trim()),
   }),
-  megabits: setting({
+  megabits: row({
     env: 'BAMEL_SENSOR_MEGABITS',
     flag: 'megabits',
     value: 'NUMBER',
     help: 'what they carry a second, each way; default: what they say themselves',
-    schema: wholeNumber.pipe(z.int().positive()).optional(),
+    read: (text) => wholeNumber(text, 1, Number.MAX_SAFE_INTEGER),
   }),
-  bands: setting({
+  bands: row({
     env: 'BAMEL_SENSOR_BANDS',
     flag: 'bands',
     value: 'JSON',
     help: 'where bands begin and end, as {"bands":{"cpu":{"pressed":[{"above":0.6,"for":"250ms"}]}},"clear":{"below":0.6,"for":"2s"}}',
-    schema: z
-      .string()
-      .default('{}')
-      .transform((text, context): unknown => {
-        try {
-          return JSON.parse(text);
-        } catch (error) {
-          context.addIssue(`not JSON: ${(error as Error).message}`);
-          return z.NEVER;
-        }
-      })
-      .pipe(SensorBands),
+    read: asIs,
   }),
-  host: setting({
+  host: row({
     env: 'BAMEL_HOST',
     flag: 'host',
     value: 'ADDRESS',
     help: 'address to serve /health and /metrics on; default 127.0.0.1',
-    schema: z.string().default('127.0.0.1'),
+    read: (text) => text ?? '127.0.0.1',
   }),
-  healthPort: setting({
+  healthPort: row({
     env: 'BAMEL_HEALTH_PORT',
     flag: 'health-port',
     value: 'NUMBER',
     help: 'serve /health and /metrics here, in plain HTTP and to anybody; 0 for any free port; default: not at all',
-    schema: portNumber.optional(),
+    read: (text) => wholeNumber(text, 0, 65_535),
   }),
-  caCerts: setting({
+  caCerts: row({
     env: 'K_CA_CERTS',
     help: 'certificates (PEM) to trust when sending events, as Knative hands them over',
-    schema: z.string().optional(),
+    read: asIs,
   }),
-  logLevel: setting({
+  logLevel: row({
     env: 'LOG_LEVEL',
     flag: 'log-level',
     value: 'LEVEL',
     help: `${logLevels.join(' · ')}; default info`,
-    schema: z.enum(logLevels).default('info'),
-  }),
-  logFormat: setting({
-    env: 'LOG_FORMAT',
-    flag: 'log-format',
-    value: 'FORMAT',
-    help: `${logFormats.join(' · ')}; default json`,
-    schema: z.enum(logFormats).default('json'),
+    read(text = 'info') {
+      const level = logLevels.find((one) => one === text);
+      if (level === undefined) throw new Error(`write one of ${logLevels.join(', ')}`);
+      return level;
+    },
   }),
 };
 
-export type SensorSettings = SettingsOf<typeof table>;
+type Table = typeof table;
+export type SensorSettings = Readonly<
+  { [Name in keyof Omit<Table, 'bands'>]: ReturnType<Table[Name]['read']> } & { bands: SensorBands }
+>;
 
-export const readSensorSettings = (args: readonly string[], env: NodeJS.ProcessEnv) =>
-  readTable(table, args, env);
+/** From flags, then the environment, then defaults. `help` is the text to print instead of starting. */
+export async function readSensorSettings(
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+): Promise<{ readonly help: string } | { readonly settings: SensorSettings }> {
+  const rows = Object.entries<Row<unknown>>(table);
+  const flags = readFlags(
+    args,
+    rows.map(([, one]) => one),
+  );
+  if (flags.has('help')) return { help: helpText(rows.map(([, one]) => one)) };
+  const settings: Record<string, unknown> = {};
+  for (const [name, { flag, env: variable, read }] of rows) {
+    const given = flag === undefined ? undefined : flags.get(flag);
+    try {
+      const value = read(given ?? (env[variable] || undefined));
+      settings[name] = name === 'bands' ? await readBands(value) : value;
+    } catch (error) {
+      throw new SettingsError(`${given === undefined ? variable : `--${flag}`}: ${(error as Error).message}`);
+    }
+  }
+  return { settings: settings as SensorSettings };
+}
+
+/** Checking what people write takes zod, which is loaded for those who do. */
+async function readBands(text: unknown): Promise<SensorBands> {
+  if (typeof text !== 'string') return defaultBands;
+  const { parseBands } = await import('./options.ts');
+  return parseBands(text);
+}
+
+function wholeNumber(text: string | undefined, least: number, most: number): number | undefined {
+  if (text === undefined) return undefined;
+  if (!/^\d+$/.test(text)) throw new Error('write a whole number');
+  const number = Number(text);
+  if (number < least || number > most)
+    throw new Error(
+      `write a number from ${least}${most === Number.MAX_SAFE_INTEGER ? ' on' : ` to ${most}`}`,
+    );
+  return number;
+}

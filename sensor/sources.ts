@@ -2,11 +2,11 @@ import { statfsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { PressureCategory } from '../shared/core/snapshot.ts';
 import { crowdedSource } from './crowded.ts';
+import { rampRules, type SensorBands } from './default-bands.ts';
 import { createMeter } from './meter.ts';
 import type { Network } from './network.ts';
 import { parseCpuTimes, parseStall } from './numbers.ts';
 import { openFile } from './open-file.ts';
-import { rampRules, type SensorBands } from './options.ts';
 import { createRamp } from './ramp.ts';
 import type { Source } from './sensor.ts';
 import { createSignal } from './signal.ts';
@@ -28,20 +28,27 @@ export interface SourcesOptions {
 
 /** Everything that is sensed of the node. */
 export function nodeSources({ proc, settings, network, disk }: SourcesOptions): Source[] {
-  const psi = (category: PressureCategory, file: string): Source =>
+  const psi = (category: PressureCategory, file: string): StallSource =>
     stallSource(category, join(proc, 'pressure', file), settings);
+  const cpu = psi('cpu', 'cpu');
   return [
-    cpuSource(proc, settings),
+    cpuSource(proc, cpu),
     psi('memory', 'memory'),
     psi('storage', 'io'),
-    crowdedSource(proc, settings),
+    // Read after it, in the same tick: reading pressure is most of what there is to do.
+    crowdedSource(proc, settings, cpu.waited),
     rampSource(proc, settings),
     ...(network.problem === undefined ? [linkSource(network, settings)] : []),
     ...(disk === undefined ? [] : [diskSource(disk, settings)]),
   ];
 }
 
-function stallSource(category: PressureCategory, path: string, { bands, clear }: SensorBands): Source {
+interface StallSource extends Source {
+  /** Microseconds that somebody waited, as last read. */
+  waited(): number | undefined;
+}
+
+function stallSource(category: PressureCategory, path: string, { bands, clear }: SensorBands): StallSource {
   const file = openFile(path);
   let last: { some: number; full: number } | undefined;
   const meter = createMeter(() => last?.some ?? 0);
@@ -56,14 +63,14 @@ function stallSource(category: PressureCategory, path: string, { bands, clear }:
       const us = elapsedMs * 1000;
       return { share: (last.some - before.some) / us, full: (last.full - before.full) / us };
     },
+    waited: () => last?.some,
     whole: meter,
     close: () => file.close(),
   };
 }
 
 /** Pods are counted by the cpu they use; so is the node, for the share that none of them accounts for. */
-function cpuSource(proc: string, settings: SensorBands): Source {
-  const source = stallSource('cpu', join(proc, 'pressure', 'cpu'), settings);
+function cpuSource(proc: string, source: Source): Source {
   const stat = openFile(join(proc, 'stat'));
   const meter = createMeter(() => ((parseCpuTimes(stat.read() ?? '')?.busy ?? 0) / ticksPerSecond) * 1e6);
   return {

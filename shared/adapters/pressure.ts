@@ -1,6 +1,7 @@
+import type { PressureBand } from '../core/pressure-bands.ts';
 import type { PressureCategory, PressureReading } from '../core/snapshot.ts';
 import type { Entry, Store } from '../ports.ts';
-import type { PressureBand, PressureReport } from '../schema/pressure.ts';
+import type { PressureReport } from '../schema/pressure.ts';
 import { decode, encode } from './codec.ts';
 import { keys } from './keys.ts';
 

@@ -1,10 +1,5 @@
 import { z } from 'zod';
-
-export const pressureCategories = ['cpu', 'memory', 'network', 'storage', 'ephemeral-storage'] as const;
-
-/** From nothing to much; which levels they begin at is set at the sensor, per category. */
-export const pressureBands = ['calm', 'pressed', 'severe'] as const;
-export type PressureBand = (typeof pressureBands)[number];
+import { type PressureBand, pressureBands, pressureCategories } from '../core/pressure-bands.ts';
 
 const share = z.number().min(0).max(1);
 const rank = (band: PressureBand): number => pressureBands.indexOf(band);
@@ -33,6 +28,8 @@ export const PressureReport = z
           share,
           ownLimit: z.literal(true).optional().describe('it is held by its own limit: no machine helps it'),
           waitMs: z.number().min(0).optional().describe('95 % of its waits for a cpu are shorter'),
+          retransmits: z.int().min(0).optional().describe('TCP segments that it had to send again'),
+          reclaimMs: z.int().min(0).optional().describe('time it spent making room in memory'),
         }),
       )
       .max(20)

@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -10,7 +10,8 @@ import { idsOf, type PinnedLine, p95, readLines, readPinned } from '../../sensor
 import { uidOf } from '../sensor/tree.ts';
 import { eventually } from '../support/eventually.ts';
 import { describeWith } from '../support/programs.ts';
-import { cgroupPrograms, hierarchies, makePod, type PodCgroup } from './sensor-pod.ts';
+import { layCable } from './sensor-cable.ts';
+import { cgroupPrograms, hierarchies, makePod, type PodCgroup, stop } from './sensor-pod.ts';
 import { buildSensor, startSensor } from './sensor-process.ts';
 import { connectTwoHosts } from './stack/netns.ts';
 
@@ -49,6 +50,9 @@ describeWith([...needed, ...btf, ...cgroupPrograms], 'eBPF: loaded once, read by
     const ids = idsOf(join(unified, pod.path));
     return readLines(pins, name).filter(({ cgroup }) => ids.includes(cgroup));
   };
+  /** A script of a pod that is at one end of the cable. */
+  const runAt = (one: PodCgroup, end: 1 | 2, script: string) =>
+    one.run('ip', ['netns', 'exec', `bamel${process.pid}-${end}`, process.execPath, '-e', script]);
   const pod = (index: number, scheme: Parameters<typeof makePod>[1]): PodCgroup => {
     const made = makePod(uidOf(index), scheme);
     pods.push(made);
@@ -107,12 +111,10 @@ describeWith([...needed, ...btf, ...cgroupPrograms], 'eBPF: loaded once, read by
     const hosts = await connectTwoHosts();
     try {
       const [receiver, sender] = [pod(11, 'systemd'), pod(12, 'cgroupfs')];
-      const run = (one: PodCgroup, end: 1 | 2, script: string) =>
-        one.run('ip', ['netns', 'exec', `bamel${process.pid}-${end}`, process.execPath, '-e', script]);
-      run(receiver, 1, `require('dgram').createSocket('udp4').bind(${port})`);
+      runAt(receiver, 1, `require('dgram').createSocket('udp4').bind(${port})`);
       const listening = `:${port.toString(16).toUpperCase()} `;
       await eventually(async () => expect(await hosts.at(1, 'cat', ['/proc/net/udp'])).toContain(listening));
-      run(
+      runAt(
         sender,
         2,
         `const socket = require('dgram').createSocket('udp4');
@@ -120,14 +122,47 @@ describeWith([...needed, ...btf, ...cgroupPrograms], 'eBPF: loaded once, read by
       );
       // 20 bytes of IP and 8 of UDP with each; no packet goes back.
       const bytes = packets * 1028;
+      const index = async (end: 1 | 2) =>
+        Number(await hosts.at(end, 'cat', [`/sys/class/net/${hosts.interfaceAt(end)}/ifindex`]));
+      const [far, near] = [await index(1), await index(2)];
       await eventually(() => {
         expect(ofPod(sender, 'network')).toMatchObject([
-          { txBytes: bytes, txPackets: packets, rxBytes: 0, rxPackets: 0 },
+          { ifindex: near, txBytes: bytes, txPackets: packets, rxBytes: 0, rxPackets: 0 },
         ]);
         expect(ofPod(receiver, 'network')).toMatchObject([
-          { rxBytes: bytes, rxPackets: packets, txBytes: 0, txPackets: 0 },
+          { ifindex: far, rxBytes: bytes, rxPackets: packets, txBytes: 0, txPackets: 0 },
         ]);
       });
+    } finally {
+      await hosts.close();
+    }
+  }, 90_000);
+
+  test('what had to be sent again is counted for who sent it', async () => {
+    await load();
+    const hosts = await connectTwoHosts();
+    try {
+      const [receiver, sender] = [pod(17, 'cgroupfs'), pod(18, 'systemd')];
+      runAt(receiver, 1, `require('net').createServer((socket) => socket.resume()).listen(${port})`);
+      runAt(
+        sender,
+        2,
+        `const dial = () => {
+          const socket = require('net').connect(${port}, '10.77.0.1');
+          socket.on('error', () => setTimeout(dial, 100));
+          socket.on('connect', () => setInterval(() => socket.write('x'.repeat(1000)), 5));
+        };
+        dial();`,
+      );
+      const sent = () => ofPod(sender, 'network').reduce((sum, { txPackets = 0 }) => sum + txPackets, 0);
+      await eventually(() => expect(sent()).toBeGreaterThan(20));
+      // Nothing arrives any more, and nobody says so.
+      await hosts.link(1, 'down');
+      await eventually(() =>
+        expect(ofPod(sender, 'other')).toMatchObject([{ retransmits: expect.any(Number) }]),
+      );
+      expect(ofPod(sender, 'other')[0]?.retransmits).toBeGreaterThan(0);
+      expect(ofPod(receiver, 'other')).toEqual([]);
     } finally {
       await hosts.close();
     }
@@ -141,31 +176,52 @@ describeWith([...needed, ...btf, ...cgroupPrograms], 'eBPF: loaded once, read by
     tight.limit({ memoryBytes: 64 * 2 ** 20 });
     tight.run('stress-ng', ['-q', '--vm', '2', '--vm-bytes', '256M', '--timeout', '60']);
     await eventually(() => {
-      const waits = p95(ofPod(crowd, 'waits')[0]?.waits ?? []);
+      const waits = p95(ofPod(crowd, 'waits').map(({ waits = [] }) => waits));
       expect(waits).toBeGreaterThan(2);
       expect(ofPod(tight, 'other').reduce((sum, { reclaimUs = 0 }) => sum + reclaimUs, 0)).toBeGreaterThan(0);
     }, 60_000);
     expect(ofPod(idle, 'other')).toEqual([]);
   }, 90_000);
 
-  test('nobody reads it, without any capability, and tells how long the pods wait', async () => {
+  test('nobody reads it, without any capability: how long pods wait, and who of those on the node’s own network sends', async () => {
     await load();
-    const busy = pod(16, 'systemd');
+    await using cleanup = new AsyncDisposableStack();
+    const cable = await layCable();
+    cleanup.defer(() => cable.close());
     const built = await buildSensor();
-    const sensor = await startSensor(built, ['--bpf', pins]);
-    try {
-      expect(sensor.lines.find((line) => line.includes('sensing pressure'))).toContain('"ebpf":true');
-      expect(await readFile(`/proc/${sensor.pid}/status`, 'utf8')).toMatch(/^CapEff:\t0{16}$/m);
-      busy.run('stress-ng', ['-q', '--cpu', String(4 * navigator.hardwareConcurrency), '--timeout', '100']);
-      await eventually(() => {
-        const pressing = sensor.told.flatMap(({ report }) => report.pods);
-        expect(pressing).toContainEqual(
+    cleanup.defer(() => built.remove());
+    const [busy, quiet, sender] = [pod(16, 'systemd'), pod(19, 'systemd'), pod(20, 'cgroupfs')];
+    quiet.run('sleep', ['600']);
+    sender.run('sleep', ['600']);
+    const sensor = await startSensor(built, [
+      ...['--bpf', pins, '--interfaces', cable.outside, '--megabits', '50'],
+    ]);
+    cleanup.defer(() => sensor.close());
+    const pressing = (category: string) =>
+      sensor.told.flatMap(({ report }) => (report.category === category ? [report.pods] : []));
+    expect(sensor.lines.find((line) => line.includes('sensing pressure'))).toContain('"ebpf":true');
+    expect(await readFile(`/proc/${sensor.pid}/status`, 'utf8')).toMatch(/^CapEff:\t0{16}$/m);
+
+    // Of no pod: it would have as much of the traffic.
+    const receiver = spawn(...cable.inside('iperf3', '-s', '-1'), { stdio: 'ignore', detached: true });
+    cleanup.defer(() => stop(receiver));
+    const insist = 'for try in 1 2 3 4 5 6 7 8 9 10; do';
+    sender.run('sh', ['-c', `${insist} iperf3 -c ${cable.pod} -b 100M -t 30 && exit; sleep 1; done`]);
+    await eventually(
+      () =>
+        expect(pressing('network')[0]?.[0]).toMatchObject({
+          uid: sender.uid,
+          retransmits: expect.any(Number),
+        }),
+      60_000,
+    );
+    busy.run('stress-ng', ['-q', '--cpu', String(4 * navigator.hardwareConcurrency), '--timeout', '100']);
+    await eventually(
+      () =>
+        expect(pressing('cpu').flat()).toContainEqual(
           expect.objectContaining({ uid: busy.uid, waitMs: expect.any(Number) }),
-        );
-      }, 60_000);
-    } finally {
-      await sensor.close();
-      await built.remove();
-    }
+        ),
+      60_000,
+    );
   }, 150_000);
 });

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buildBundle } from '../../scripts/build/build-bundle.ts';
 import { PressureReport } from '../../shared/schema/pressure.ts';
+import { sensorFlags } from './sensor-flags.ts';
 
 export interface BuiltSensor {
   readonly folder: string;
@@ -66,7 +67,7 @@ export async function startSensor(
     [
       ...unprivileged,
       join(folder, 'node'),
-      '--max-semi-space-size=1',
+      ...sensorFlags,
       join(folder, 'sensor/index.mjs'),
       ...['--node-name', 'n1', '--sink', sink, '--health-port', '0', ...args],
     ],

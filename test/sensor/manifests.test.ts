@@ -5,17 +5,48 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { parse, stringify } from 'yaml';
+import { defaultBands } from '../../sensor/default-bands.ts';
 import { SensorBands } from '../../sensor/options.ts';
 import { readSensorSettings } from '../../sensor/settings.ts';
+import { sensorFlags } from '../real/sensor-flags.ts';
 import { describeWith } from '../support/programs.ts';
 
 const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 const docs = read('docs/pressure.md');
-const help = (() => {
-  const answer = readSensorSettings(['--help'], {});
-  return 'help' in answer ? answer.help : '';
-})();
+const asked = await readSensorSettings(['--help'], {});
+const help = 'help' in asked ? asked.help : '';
 const variables = [...help.matchAll(/^ {2}--\S+(?: [A-Z]+)? +([A-Z_]+) /gm)].map(([, name]) => name ?? '');
+
+test.each([
+  [['--health-port', '65536'], /^--health-port: write a number from 0 to 65535$/],
+  [['--megabits', '0'], /^--megabits: write a number from 1 on$/],
+  [['--megabits', 'many'], /^--megabits: write a whole number$/],
+  [['--sink', 'elsewhere'], /^--sink: write an http/],
+  [['--log-level', 'loud'], /^--log-level: write one of trace, /],
+  [['--nodename', 'n1'], /Did you mean node-name/],
+])('%j is refused with what to write instead', async (args, why) => {
+  await expect(readSensorSettings(args, {})).rejects.toThrow(why);
+});
+
+test('flags win over the environment, and what is not set has its default', async () => {
+  const read = await readSensorSettings(['--node-name', 'n1', '--bands', '{"clear":{"for":"5s"}}'], {
+    NODE_NAME: 'n2',
+    K_SINK: 'http://host:8080/evaluate-scaling',
+    BAMEL_SENSOR_INTERFACES: 'eth0, eth1',
+    BAMEL_HEALTH_PORT: '',
+  });
+  expect(read).toEqual({
+    settings: expect.objectContaining({
+      nodeName: 'n1',
+      sink: 'http://host:8080/evaluate-scaling',
+      interfaces: ['eth0', 'eth1'],
+      healthPort: undefined,
+      proc: '/proc',
+      logLevel: 'info',
+      bands: { ...defaultBands, clear: { below: 0.6, forMs: 5_000 } },
+    }),
+  });
+});
 
 test('every setting is in the docs, and nothing else is', () => {
   expect(variables.length).toBeGreaterThan(10);
@@ -27,7 +58,7 @@ test('every setting is in the docs, and nothing else is', () => {
 test('the docs have the bands as they are, and an example that is taken', () => {
   const percent = (above: number) => `${Math.round(above * 100)} %`;
   const time = (ms: number) => (ms < 1000 ? `${ms}ms` : `${ms / 1000}s`);
-  for (const [category, { pressed = [], severe = [] }] of Object.entries(SensorBands.parse({}).bands)) {
+  for (const [category, { pressed = [], severe = [] }] of Object.entries(defaultBands.bands)) {
     const cell = (rules: typeof pressed) =>
       rules.map(({ above, forMs }) => `${percent(above)} for ${time(forMs)}`).join(', or ');
     expect(docs.replace(/ +\|/g, ' |')).toContain(
@@ -42,8 +73,8 @@ test.each([
   ['{"bands":{"luck":{}}}', /luck|Invalid|expected/i],
   ['{', /not JSON/],
   ['{"bands":{"cpu":{"pressed":[{"above":2,"for":"1s"}]}}}', /\S/],
-])('bands %s are refused with the reason', (bands, why) => {
-  expect(() => readSensorSettings(['--bands', bands], {})).toThrow(why);
+])('bands %s are refused with the reason', async (bands, why) => {
+  await expect(readSensorSettings(['--bands', bands], {})).rejects.toThrow(why);
 });
 
 describe('the DaemonSet', () => {
@@ -61,16 +92,22 @@ describe('the DaemonSet', () => {
     expect(spec.automountServiceAccountToken).toBe(false);
   });
 
-  test('sets only what the sensor knows, with values that it takes', () => {
+  test('sets only what the sensor knows, with values that it takes', async () => {
     const env: Record<string, string> = Object.fromEntries(
       container.env.map(({ name, value = 'n1' }: { name: string; value?: string }) => [name, value]),
     );
     for (const name of Object.keys(env)) expect(variables).toContain(name);
-    expect(readSensorSettings([], env)).toHaveProperty('settings.healthPort', 9101);
+    expect(await readSensorSettings([], env)).toHaveProperty('settings.healthPort', 9101);
+  });
+
+  test('starts Node.js with what is measured, as the image does', () => {
+    const [, command = '[]'] = /^CMD (.+)$/m.exec(read('images/sensor.Dockerfile')) ?? [];
+    expect(JSON.parse(command)).toEqual([...sensorFlags, 'index.mjs']);
+    expect(container.args).toEqual([...sensorFlags, 'index.mjs']);
   });
 
   test('with eBPF only the container that is gone before may load programs', () => {
-    const patch = parse(read('config/sensor/ebpf/loader.yaml')).spec.template.spec;
+    const patch = parse(read('config/sensor-ebpf/loader.yaml')).spec.template.spec;
     expect(patch.initContainers[0].securityContext.capabilities).toEqual({
       drop: ['ALL'],
       add: ['BPF', 'PERFMON', 'NET_ADMIN'],

@@ -1,5 +1,4 @@
 import { createOutbox, type Outbox } from '../../sensor/outbox.ts';
-import type { BamelEvent } from '../../shared/ports.ts';
 import { realClock } from '../../shared/runtime/clock.ts';
 import { createLog } from '../../shared/runtime/log.ts';
 import type { PressureReport } from '../../shared/schema/pressure.ts';
@@ -10,30 +9,28 @@ const log = createLog({ level: 'silent', format: 'json' });
 let outbox: Outbox;
 afterEach(() => outbox.close());
 
-const sequences = (events: readonly BamelEvent[]): number[] =>
-  events.map(({ data }) => (data.pressure as PressureReport).sequence);
+const sequences = (reports: readonly PressureReport[]): number[] => reports.map(({ sequence }) => sequence);
 
 test('sends what it is given, one event for each', async () => {
-  const taken: BamelEvent[] = [];
-  outbox = createOutbox({ emit: async (event) => void taken.push(event), clock: realClock, log, gapMs: 0 });
+  const taken: PressureReport[] = [];
+  outbox = createOutbox({ send: async (one) => void taken.push(one), clock: realClock, log, gapMs: 0 });
   outbox.put(report({ sequence: 1 }));
   outbox.put(report({ sequence: 2, category: 'memory' }));
   await eventually(() => expect(sequences(taken)).toEqual([1, 2]));
-  expect(taken[0]).toMatchObject({ type: 'dev.bamel.pressure.changed', subject: 'n1/cpu' });
   expect(outbox.waiting).toBe(0);
 });
 
 test('holds one per category however long nobody takes it, and then sends the newest', async () => {
-  const taken: BamelEvent[] = [];
+  const taken: PressureReport[] = [];
   let tries = 0;
   let down = true;
-  const emit = async (event: BamelEvent): Promise<void> => {
+  const send = async (one: PressureReport): Promise<void> => {
     tries += 1;
     if (down) throw new Error('nobody there');
-    taken.push(event);
+    taken.push(one);
   };
   const clock = { ...realClock, sleep: () => realClock.sleep(1) };
-  outbox = createOutbox({ emit, clock, log, gapMs: 0 });
+  outbox = createOutbox({ send, clock, log, gapMs: 0 });
   for (let sequence = 1; sequence <= 1000; sequence += 1) outbox.put(report({ sequence }));
   outbox.put(report({ sequence: 1001, category: 'storage' }));
   await eventually(() => expect(tries).toBeGreaterThan(3));
@@ -53,11 +50,26 @@ test('no more than one event of a category in the gap', async () => {
       now += ms;
     },
   };
-  const taken: BamelEvent[] = [];
-  outbox = createOutbox({ emit: async (event) => void taken.push(event), clock, log, gapMs: 1000 });
+  const taken: PressureReport[] = [];
+  outbox = createOutbox({ send: async (one) => void taken.push(one), clock, log, gapMs: 1000 });
   outbox.put(report({ sequence: 1 }));
   await eventually(() => expect(taken).toHaveLength(1));
   outbox.put(report({ sequence: 2 }));
   await eventually(() => expect(taken).toHaveLength(2));
   expect(slept).toEqual([1000]);
+});
+
+test('what comes while another of its category is on the way is sent after it', async () => {
+  const taken: PressureReport[] = [];
+  const gate = Promise.withResolvers<void>();
+  const send = async (one: PressureReport): Promise<void> => {
+    taken.push(one);
+    await gate.promise;
+  };
+  outbox = createOutbox({ send, clock: realClock, log, gapMs: 0 });
+  outbox.put(report({ sequence: 1 }));
+  await eventually(() => expect(sequences(taken)).toEqual([1]));
+  outbox.put(report({ sequence: 2 }));
+  gate.resolve();
+  await eventually(() => expect(sequences(taken)).toEqual([1, 2]));
 });

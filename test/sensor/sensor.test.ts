@@ -71,6 +71,19 @@ test('the network by the speed of the link; what no pod sent is nobody’s', () 
   ]);
 });
 
+test('a link that is full in bursts is full, and one burst is none', () => {
+  tree = plantTree();
+  tree.pass(2000);
+  tree.pass(200, { bytes: 1.2 * 125e6 });
+  tree.pass(2000);
+  expect(told()).toEqual([]);
+  for (let turn = 0; turn < 2; turn += 1) {
+    tree.pass(200, { bytes: 1.2 * 125e6 });
+    tree.pass(100, { bytes: 0.5 * 125e6 });
+  }
+  expect(told()).toEqual(['network calm → pressed rising by link']);
+});
+
 test('the file system that pods write to', () => {
   // A file system is as full as it is: the band is where the test wants it.
   tree = plantTree({ bands: { 'ephemeral-storage': { pressed: [{ above: 1e-9, for: '1s' }] } } }, '/');
@@ -95,6 +108,17 @@ test('a pod that its own limit holds is told apart', () => {
     ],
     [{ uid: uidOf(3), share: 1, ownLimit: true }],
   ]);
+});
+
+test('who presses now is named while it goes on, not who began it', () => {
+  tree = plantTree();
+  for (const index of [1, 2]) tree.addPod(uidOf(index));
+  tree.pass(2000);
+  const load = (index: number) => ({ cpu: 0.8, busy: 1, pods: { [uidOf(index)]: { cpu: 2 } } });
+  tree.pass(20_000, load(1));
+  tree.pass(21_000, load(2));
+  expect(tree.reports[0]?.pods).toEqual([{ uid: uidOf(1), share: 1 }]);
+  expect(tree.reports.at(-1)).toMatchObject({ from: 'pressed', pods: [{ uid: uidOf(2), share: 1 }] });
 });
 
 test('what a limit did long ago is not held against a pod', () => {

@@ -1,0 +1,62 @@
+import { readFileSync } from 'node:fs';
+import { request as httpRequest } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import { rootCertificates } from 'node:tls';
+import { events } from '../functions/events.ts';
+import { withoutCredentials } from '../shared/runtime/redact.ts';
+import type { PressureReport } from '../shared/schema/pressure.ts';
+
+export interface SinkOptions {
+  /** K_SINK. */
+  readonly url: string;
+  /** From K_CA_CERTS: trusted besides the usual ones. */
+  readonly caCerts?: string | undefined;
+  readonly tokenFile?: string | undefined;
+  readonly timeoutMs?: number;
+}
+
+/** Once: rejects when it is not taken, and whoever calls tries again. */
+export type Send = (report: PressureReport) => Promise<void>;
+
+/** Sends reports as binary CloudEvents. Their number is their id, so that a double can be told. */
+export function createSend({ url: text, caCerts, tokenFile, timeoutMs = 5_000 }: SinkOptions): Send {
+  const url = new URL(text);
+  const start = url.protocol === 'https:' ? httpsRequest : httpRequest;
+  return async (report) => {
+    const { promise, resolve, reject } = Promise.withResolvers<number>();
+    const secret = tokenFile && readFileSync(tokenFile, 'utf8').split('\n', 1)[0]?.trim();
+    const request = start(url, {
+      method: 'POST',
+      // A connection each: events are rare, and one that was closed meanwhile would cost a try.
+      agent: false,
+      timeout: timeoutMs,
+      headers: { ...headersOf(report), ...(secret && { authorization: `Bearer ${secret}` }) },
+      ...(caCerts && { ca: [...rootCertificates, caCerts] }),
+    });
+    request.on('timeout', () => request.destroy(new Error(`no answer within ${timeoutMs / 1_000} s`)));
+    request.on('error', reject);
+    request.on('response', (answer) => {
+      answer.resume();
+      resolve(answer.statusCode ?? 0);
+    });
+    request.end(JSON.stringify({ pressure: report }));
+    const status = await promise;
+    if (status < 200 || status > 299)
+      throw new Error(
+        `${withoutCredentials(url.href)} answered ${status}: check K_SINK and BAMEL_TOKEN_FILE`,
+      );
+  };
+}
+
+function headersOf({ node, category, sequence }: PressureReport): Record<string, string> {
+  const name = encodeURI(node);
+  return {
+    'content-type': 'application/json',
+    'ce-specversion': '1.0',
+    'ce-id': `${name}-${sequence}`,
+    'ce-source': `/bamel/sensor/${name}`,
+    'ce-type': events.pressureChanged,
+    'ce-subject': `${name}/${category}`,
+    'ce-time': new Date().toISOString(),
+  };
+}
