@@ -83,10 +83,14 @@ export class StoreError extends Error {
 export interface PowerReading {
   /** Off only when the BMC says exactly that; anything in between or unclear is unknown. */
   readonly power: Power;
+  /** Why it is unknown, where somebody can tell, in words. */
+  readonly unclear?: string | undefined;
   /** Nobody said so: it follows from what the node does. Good enough to act on, no proof that it is off. */
   readonly inferred?: boolean | undefined;
-  /** What it has, where that may differ from what was asked for. */
+  /** What it was granted, where that may be less than what was asked for; absent while nobody can tell. */
   readonly resources?: Resources | undefined;
+  /** It was asked for in another size than its spec has now: `set('on')` asks anew. */
+  readonly outgrown?: boolean | undefined;
   /** False: a machine made on demand that is not there (yet, or any more). It is off, then. */
   readonly exists?: boolean | undefined;
   readonly systemUUID?: string | undefined;
@@ -240,11 +244,19 @@ export interface DriverDefinition<Options = unknown> {
 export class PowerError extends Error {
   override readonly name = 'PowerError';
   /** timeout and unreachable leave the power unknown. */
-  readonly code: 'timeout' | 'unreachable' | 'auth' | 'busy' | 'refused' | 'config' | 'wrong-machine';
+  readonly code:
+    | 'timeout'
+    | 'unreachable'
+    | 'auth'
+    | 'busy'
+    | 'refused'
+    | 'denied'
+    | 'config'
+    | 'wrong-machine';
   readonly retryAfterMs: number | undefined;
-  /** A person must mend this: more tries would only lock an account, or hit the wrong machine. */
+  /** A person must mend this: more tries would only lock an account, hit the wrong machine, or be told no again. */
   get final(): boolean {
-    return this.code === 'auth' || this.code === 'config' || this.code === 'wrong-machine';
+    return ['auth', 'denied', 'config', 'wrong-machine'].includes(this.code);
   }
   constructor(
     code: PowerError['code'],

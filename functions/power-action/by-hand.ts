@@ -57,6 +57,7 @@ export async function byHand(hands: Hands, machine: string, wish: Wish): Promise
         machine,
         goal: wish.power,
         why,
+        ...(wish.last && { last: true }),
         spec: record.input,
         createdAt: now,
         commands: [],
@@ -109,5 +110,5 @@ async function whyNotOff(
     : (await inventory.machines()).some(
         (one) => one.spec.name !== record.spec.name && capacityOf(one) === 'serving',
       );
-  return others ? undefined : 'it is the last one that serves; say so with --last if that is meant';
+  return others ? undefined : 'it is the last one that serves; ask for “also the last” if that is meant';
 }

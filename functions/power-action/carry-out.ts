@@ -14,6 +14,7 @@ import { conclude } from './conclude.ts';
 import { look } from './look.ts';
 import { giveBack, isToBeGivenBack } from './release.ts';
 import { type Attempt, send } from './send.ts';
+import { isSizeOf, keepGranted } from './size.ts';
 
 /** One invocation stays with a machine for this long; the next tick goes on where it stopped. */
 const longestMs = 20_000;
@@ -57,6 +58,8 @@ async function pursue(
   const until = clock.now() + longestMs;
   let driver: Promise<PowerDriver> | undefined;
   let seen: { power: Power; times: number } = { power: 'unknown', times: 0 };
+  let unclear: string | undefined;
+  let refusal: string | undefined;
   let hopeless: PowerError | undefined;
   const pause = (ms = timings.readEveryMs): Promise<void> =>
     clock.sleep(Math.min(ms, Math.max(0, until - clock.now())), signal);
@@ -95,7 +98,7 @@ async function pursue(
     const late = pool && overdue(record, pool, timings, clock.now(), record.since);
     const given =
       (hopeless && (await giveUp(attempt, hopeless))) ||
-      (late && (await conclude(attempt, late, { powerState: seen.power })));
+      (late && (await conclude(attempt, because(late, unclear), { powerState: seen.power })));
     if (given) return given;
 
     const looked = await look({ driver: attempt.driver, bmcs, record, spec, timings, signal });
@@ -104,10 +107,12 @@ async function pursue(
       continue;
     }
     seen = { power: looked.power, times: looked.power === seen.power ? seen.times + 1 : 1 };
+    unclear = looked.reading?.unclear ?? looked.problem ?? refusal;
     const powers = {
       ...(looked.capabilities ?? { softOff: true, hardOff: true }),
       lastCommandAt: record.status.powerActionTime,
       pendingOff: record.status.pendingOff,
+      lingers: spec.made && looked.reading?.exists,
     };
     const step = nextPowerStep(byOurClock(operation.operation, record), seen, powers, timings, clock.now());
     let event: MachineEvent | undefined;
@@ -116,9 +121,15 @@ async function pursue(
     else if (step.kind === 'reached' && isToBeGivenBack(attempt, looked)) {
       hopeless = await giveBack(attempt, until);
       seen = { power: 'unknown', times: 0 };
-    } else if (step.kind === 'reached') event = { type: seen.power === 'on' ? 'powered-on' : 'powered-off' };
-    else if (step.kind === 'command') {
-      hopeless = await send(attempt, step.verb, step.why, turn?.also);
+    } else if (step.kind === 'reached') {
+      // What was granted answers to what the operation asked for: another size is for the sweep to ask for.
+      const granted = isSizeOf(operation, record) ? looked.reading?.resources : undefined;
+      if (await keepGranted(deps, record, granted, lease)) continue;
+      event = { type: seen.power === 'on' ? 'powered-on' : 'powered-off' };
+    } else if (step.kind === 'command') {
+      const failed = await send(attempt, step.verb, step.why, turn?.also);
+      hopeless = failed?.final ? failed : undefined;
+      refusal = failed?.message.replace(`${machine}: `, '');
       // Whatever was read before a command says nothing about its effect.
       seen = { power: 'unknown', times: 0 };
     } else await observe(inventory, record, looked.observed);
@@ -143,6 +154,10 @@ const failure = ({ operation }: OperationRecord, message: string): MachineEvent 
   const code: ErrorCode = operation.goal === 'on' ? 'power-on-failed' : 'power-off-failed';
   return { type: 'failed', code, message };
 };
+
+/** What kept it from being read or told, for whoever wonders why it took too long. */
+const because = (event: MachineEvent, why: string | undefined): MachineEvent =>
+  event.type === 'failed' && why ? { ...event, message: `${event.message}: ${why}` } : event;
 
 /** More tries would not help; refused credentials are remembered, so that nobody locks the account. */
 async function giveUp(attempt: Attempt, error: PowerError): Promise<string | undefined> {

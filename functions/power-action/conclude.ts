@@ -56,10 +56,12 @@ export async function conclude(
 
 /**
  * Made on demand, and not there any more: its record goes too. While its Node object is there the record stays,
- * because whoever removes the Node goes by it; the operation that is begun from rest then ends it.
+ * because whoever removes the Node goes by it; the operation that is begun from rest then ends it. What was lent is
+ * off only once its Node is gone.
  */
 function isGone({ record, operation }: Attempt): boolean {
   if (!operation.operation.spec.made) return false;
+  if (operation.operation.spec.offer !== undefined) return true;
   const from = record.history.at(-1)?.from as MachineState | undefined;
   const atRest = from !== undefined && lifecycle[from].capacity === 'none';
   return record.status.kubernetesNode === undefined || atRest;

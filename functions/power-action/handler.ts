@@ -1,36 +1,16 @@
-import { z } from 'zod';
+import type { z } from 'zod';
 import type { MachineRecord } from '../../shared/adapters/inventory.ts';
 import { stepOf } from '../../shared/core/lifecycle.ts';
 import { done, rejected } from '../../shared/core/outcome.ts';
 import type { Handler } from '../../shared/runtime/function.ts';
 import { type Deps, forEachOf, onePerMachine } from '../deps.ts';
+import { asked, PowerInput } from './asked.ts';
 import { createBmcs } from './bmcs.ts';
-import { ByHand, byHand } from './by-hand.ts';
 import { carryOut } from './carry-out.ts';
-import { InHand, setMaintenance } from './in-hand.ts';
-import { liftQuarantine } from './lift.ts';
 import { createStrayHunt } from './strays.ts';
 import { createSweep } from './sweep.ts';
 
-export const PowerInput = z
-  .strictObject({
-    machine: z
-      .string()
-      .min(1)
-      .optional()
-      .describe('only this one; otherwise every machine that waits for power'),
-    ...ByHand.shape,
-    ...InHand.shape,
-    lift: z
-      .boolean()
-      .optional()
-      .describe('true: somebody has dealt with what was wrong; its quarantine is over unless it still is'),
-  })
-  .refine(
-    ({ machine, power, maintenance, lift }) =>
-      (power === undefined && maintenance === undefined && !lift) || machine !== undefined,
-    { path: ['machine'], message: 'which machine is meant?' },
-  );
+export { PowerInput };
 
 /** How many operations are pursued, and how many machines at rest are looked at, at once. */
 const atOnce = { operations: 256, looks: 256 };
@@ -41,24 +21,18 @@ export function powerAction(deps: Deps): Handler<z.output<typeof PowerInput>> {
   const sweep = createSweep(deps, bmcs);
   const huntStrays = createStrayHunt(deps);
   const operate = onePerMachine((machine, signal) => carryOut(deps, machine, signal, bmcs));
-  return async ({ machine, power, maintenance, lift, ...how }, { signal }) => {
-    if (machine !== undefined && lift) {
-      const lifted = await liftQuarantine(deps, machine, how.by);
-      sweep.lookSoon(machine);
-      return lifted.ok ? done(lifted) : rejected(lifted.why);
-    }
-    if (machine !== undefined && power !== undefined) {
-      const asked = await byHand(deps, machine, { power, ...how });
-      return asked.ok ? done(asked) : rejected(asked.why);
-    }
-    if (machine !== undefined && maintenance !== undefined) {
-      const asked = await setMaintenance(deps, machine, maintenance, how.by);
-      return asked.ok ? done(asked) : rejected(asked.why);
-    }
+  return async (input, { signal }) => {
+    const { machine, lift } = input;
+    const begun = await asked(deps, input);
+    if (machine !== undefined && lift) sweep.lookSoon(machine);
+    if (begun) return begun.ok ? done(begun) : rejected(begun.why);
     const records =
       machine === undefined ? await deps.inventory.machines() : [await deps.inventory.machine(machine)];
     const known = records.filter((record) => record !== undefined);
     if (known.length < records.length) return rejected(`there is no machine called ${machine}`);
+    // Who is woken for a slice may have to resize it.
+    for (const { spec } of known)
+      if (machine !== undefined && spec.offer !== undefined) sweep.lookSoon(machine);
     const settings = await deps.inventory.settings();
     const isWaiting = (record: MachineRecord): boolean =>
       stepOf(record) === 'power-action' && record.status.operation !== undefined;

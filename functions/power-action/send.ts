@@ -17,7 +17,7 @@ export interface Attempt {
   readonly signal: AbortSignal;
 }
 
-/** Sends a command. Returns why the operation cannot succeed, if that is certain already. */
+/** Sends a command. Returns what went wrong with it. */
 export async function send(
   attempt: Attempt,
   verb: PowerVerb,
@@ -47,7 +47,7 @@ export async function send(
     if (!leaseSuffices()) return;
     await driver.set(verb, inTime(), id);
   });
-  if (failed) return failed.final ? failed : undefined;
+  if (failed) return failed;
   at('after-command');
   log.info(
     {

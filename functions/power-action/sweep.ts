@@ -12,6 +12,7 @@ import type { Bmcs } from './bmcs.ts';
 import { createLogReader } from './hardware-log.ts';
 import { type Look, look } from './look.ts';
 import { seenOf, sense } from './sense.ts';
+import { matchSize } from './size.ts';
 
 /** One that boots is looked at this many times more often than its power is read: its progress is news. */
 const bootingFactor = 5;
@@ -22,6 +23,8 @@ const sensorsFactor = 5;
 interface Known {
   /** When to look again: a warm instance remembers, a cold one begins with the machine's moment. */
   readonly at: number;
+  /** Of the spec that it was last looked at with. */
+  readonly spec?: number | undefined;
   readonly sensedAt?: number | undefined;
   /** Its driver, while its spec stays the same. */
   readonly driver?: { readonly revision: number; readonly made: Promise<PowerDriver> } | undefined;
@@ -60,6 +63,8 @@ export function createSweep(deps: Deps, bmcs: Bmcs): Sweep {
   /** What is not well, or has never been asked, is asked with every look. */
   const mayMeasure = ({ spec, metrics }: MachineRecord, { timings }: Settings): boolean => {
     if (metrics.health !== 'ok' && metrics.health !== 'unknown') return true;
+    // A provider can take a slice back at any time, and its node does not show it.
+    if (spec.offer !== undefined) return true;
     const last = Math.max(known.get(spec.name)?.sensedAt ?? 0, metrics.at ?? 0);
     return clock.now() - last >= sensorsFactor * timings.sweepEveryMs;
   };
@@ -76,9 +81,11 @@ export function createSweep(deps: Deps, bmcs: Bmcs): Sweep {
     known.set(name, { at: 0, ...known.get(name), sensedAt: clock.now() });
     return measured;
   };
-  const isDue = ({ spec, status }: MachineRecord, { timings }: Settings): boolean => {
+  const isDue = ({ spec, status, revisions }: MachineRecord, { timings }: Settings): boolean => {
     const before = known.get(spec.name);
-    if (before) return clock.now() >= before.at;
+    // What is made on demand may have been given another size.
+    const changed = spec.made && before?.spec !== undefined && before.spec !== revisions.spec;
+    if (before) return changed || clock.now() >= before.at;
     // Nobody has looked at it yet, or nobody got an answer: nothing can be decided about it before.
     if (status.powerState === 'unknown') return true;
     lookAgain(spec.name, nextMoment(spec.name, timings.sweepEveryMs, clock.now()));
@@ -90,7 +97,11 @@ export function createSweep(deps: Deps, bmcs: Bmcs): Sweep {
     const { timings } = settings;
     if (!isDue(record, settings)) return 'looked at recently';
     // While one look is under way, the next tick does not begin another.
-    lookAgain(spec.name, clock.now() + timings.bmcTimeoutMs);
+    known.set(spec.name, {
+      ...known.get(spec.name),
+      at: clock.now() + timings.bmcTimeoutMs,
+      spec: record.revisions.spec,
+    });
     const driver = (): Promise<PowerDriver> => driverOf(record);
     const looked = await look({ driver, bmcs, record, spec, timings, signal });
     if (looked.closed) return `its BMC is left alone: ${looked.problem}`;
@@ -120,7 +131,8 @@ export function createSweep(deps: Deps, bmcs: Bmcs): Sweep {
         }),
     };
     await observe(inventory, record, observed);
-    return `power is ${looked.power}`;
+    const resized = await matchSize(deps, record, looked.reading, driver, settings, signal);
+    return resized ?? `power is ${looked.power}`;
   };
 
   /** A problem is told when it begins and when it ends; what is measured is kept where others can read it. */

@@ -12,6 +12,7 @@ const table = {
   http: async () => (await import('./http/driver.ts')).driver,
   'snmp-pdu': async () => (await import('./snmp-pdu/driver.ts')).driver,
   job: async () => (await import('./job/driver.ts')).driver,
+  liqo: async () => (await import('./liqo/driver.ts')).driver,
 } satisfies Record<string, () => Promise<unknown>>;
 
 export type DriverName = keyof typeof table;

@@ -25,7 +25,7 @@ import { createVirtualClock, type VirtualClock } from './virtual-clock.ts';
 export interface Scripted {
   power: PowerReading['power'];
   exists: boolean;
-  identity: Pick<PowerReading, 'systemUUID' | 'serial' | 'bootProgress' | 'inferred'>;
+  identity: Omit<PowerReading, 'power' | 'exists'>;
   can: Partial<PowerDriver['capabilities']>;
   sensors: Sensors | undefined;
   log: LogReading | undefined;

@@ -2,6 +2,8 @@ import { stringify } from 'yaml';
 import { group, resourceKinds } from '../../../shared/schema/resource-kinds.ts';
 import { highlyAvailable, single } from './host.ts';
 import { functionAccounts, hostRbac, namespace } from './rbac.ts';
+import { remoteRbac } from './remote.ts';
+import { providerPolicy } from './remote-policy.ts';
 
 /** kubectl reads YAML 1.1, where on and off are booleans. */
 const options = { lineWidth: 110, aliasDuplicateObjects: false, compat: 'yaml-1.1' } as const;
@@ -38,4 +40,12 @@ export const installFiles: readonly { readonly file: string; readonly text: () =
   documents('config/ha/rbac.yaml', hostRbac),
   documents('config/ha/host.yaml', highlyAvailable),
   kustomization('config/ha', ['../crd', 'rbac.yaml', 'host.yaml'], { namespace }),
+  ...Object.entries(remoteRbac).flatMap(([role, objects]) => [
+    documents(`config/remote/${role}/rbac.yaml`, objects),
+    kustomization(
+      `config/remote/${role}`,
+      role === 'provider' ? ['rbac.yaml', 'policy.yaml'] : ['rbac.yaml'],
+    ),
+  ]),
+  documents('config/remote/provider/policy.yaml', providerPolicy),
 ];

@@ -7,9 +7,11 @@ export function insecurity({ mgmtAddress, bmcCredentials, options }: MachineSpec
     return 'its certificate is not checked (tls.insecure): set tls.fingerprint instead';
   const url = URL.parse(mgmtAddress ?? '');
   if (url?.protocol !== 'http:' || bmcCredentials === undefined) return undefined;
-  if (/^(127\.|localhost$|\[::1\]$)/.test(url.hostname)) return undefined;
+  if (isLoopback(url)) return undefined;
   return 'its password is sent in the clear (http://): use https:// in mgmtAddress';
 }
+
+export const isLoopback = ({ hostname }: URL): boolean => /^(127\.|localhost$|\[::1\]$)/.test(hostname);
 
 /** Tells once of each machine, and again when the reason is another. */
 export function insecurityWarning(tell: (machine: string, why: string) => void): (spec: MachineSpec) => void {

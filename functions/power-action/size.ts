@@ -1,0 +1,108 @@
+import { observe, resize } from '../../shared/adapters/changes.ts';
+import type { MachineRecord, OperationRecord } from '../../shared/adapters/inventory.ts';
+import { capacityOf } from '../../shared/core/lifecycle.ts';
+import { describeAmount, type Resources } from '../../shared/core/resources.ts';
+import type { Settings } from '../../shared/core/settings.ts';
+import { type Lease, type PowerDriver, PowerError, type PowerReading } from '../../shared/ports.ts';
+import { type Deps, underMachineLease } from '../deps.ts';
+
+/** What of the machine's resources was not granted in full, with what was. */
+function shortOf({ spec }: MachineRecord, granted: Resources = spec.resources): Resources {
+  return Object.fromEntries(
+    Object.entries(granted).filter(([name, amount]) => amount < (spec.resources[name] ?? 0)),
+  );
+}
+
+/** Whether its description is still the one that the operation began with, as far as its size goes. */
+export const isSizeOf = ({ operation }: OperationRecord, { spec }: MachineRecord): boolean =>
+  JSON.stringify(operation.spec.resources) === JSON.stringify(spec.resources);
+
+/**
+ * A machine made on demand may be given less than was asked for: it is what was given from then on, so that nobody
+ * counts on the rest. Somebody who has asked for another size meanwhile is right.
+ */
+export async function keepGranted(
+  { inventory, log, clock }: Deps,
+  record: MachineRecord,
+  granted: Resources | undefined,
+  lease: Lease,
+): Promise<boolean> {
+  const short = shortOf(record, granted);
+  if (Object.keys(short).length === 0) return false;
+  const input = { ...record.input, resources: asWritten({ ...record.spec.resources, ...short }) };
+  const got = Object.entries(short).map(([name, amount]) => describeAmount(name, amount));
+  const why = `given only ${got.join(', ')}`;
+  const by = 'power-action';
+  const now = clock.now();
+  if (!(await resize(inventory, record, input, { by, why, lease, now }))) return false;
+  // Who decides asks elsewhere for a while.
+  await observe(inventory, record, { shortGrantAt: now });
+  log.warn(
+    { step: 'power', machine: record.spec.name, granted: short, story: why },
+    'machine is smaller than asked for',
+  );
+  return true;
+}
+
+/** Resources as people write them. */
+function asWritten(resources: Resources): MachineRecord['input']['resources'] {
+  const {
+    cpu = 0,
+    memory = 0,
+    pods,
+    'nvidia.com/gpu': gpu,
+    'ephemeral-storage': storage,
+    ...customResources
+  } = resources;
+  return {
+    cpu: cpu / 1000,
+    memory,
+    ...(pods && { pods }),
+    ...(gpu && { gpu }),
+    ...(storage && { storage }),
+    ...(Object.keys(customResources).length > 0 && { customResources }),
+  };
+}
+
+/**
+ * Brings a machine that is on, and what its description says of its size, together: a size that was changed is asked
+ * for, a smaller one that was given is written down. Undefined: they agree, or it is not the time for it.
+ */
+export async function matchSize(
+  deps: Deps,
+  record: MachineRecord,
+  reading: PowerReading | undefined,
+  driver: () => Promise<PowerDriver>,
+  settings: Settings,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const { name, made } = record.spec;
+  const agrees = !reading?.outgrown && Object.keys(shortOf(record, reading?.resources)).length === 0;
+  if (!made || reading?.power !== 'on' || agrees || settings.dryRun) return undefined;
+  return underMachineLease(deps, name, settings, { ms: 0 }, async (lease) => {
+    const now = await deps.inventory.machine(name);
+    const stays = now && ['coming', 'serving'].includes(capacityOf(now));
+    if (!stays || now.revisions.spec !== record.revisions.spec) return undefined;
+    if (!reading.outgrown)
+      return (await keepGranted(deps, now, reading.resources, lease))
+        ? 'is smaller than asked for'
+        : undefined;
+    try {
+      const inTime = AbortSignal.any([
+        signal,
+        lease.lost,
+        AbortSignal.timeout(settings.timings.bmcTimeoutMs),
+      ]);
+      // Not an operation: asked twice, it is the same size that is asked for.
+      await (await driver()).set('on', inTime, `resize-${name}`);
+      const story = `asked for ${describeAmount('cpu', now.spec.resources.cpu ?? 0)}, ${describeAmount('memory', now.spec.resources.memory ?? 0)}`;
+      deps.log.info({ step: 'power', machine: name, story }, 'machine is resized');
+      return 'another size is asked for';
+    } catch (error) {
+      if (!(error instanceof PowerError)) throw error;
+      const story = `another size cannot be asked for: ${error.message}`;
+      deps.log.warn({ step: 'power', machine: name, code: error.code, story }, 'machine is not resized');
+      return story;
+    }
+  });
+}
