@@ -11,6 +11,7 @@ import { explainCommand } from './commands/explain.ts';
 import { exportCommand } from './commands/export.ts';
 import { getCommand } from './commands/get.ts';
 import { importCommand } from './commands/import.ts';
+import { offersCommand } from './commands/offers.ts';
 import { powerCommand } from './commands/power.ts';
 import { restoreCommand } from './commands/restore.ts';
 import { simulateCommand } from './commands/simulate.ts';
@@ -34,6 +35,7 @@ export const commands: Readonly<Record<string, Command>> = {
   backup: backupCommand,
   deadletters: deadlettersCommand,
   discover: discoverCommand,
+  offers: offersCommand,
   power: powerCommand,
   explain: explainCommand,
   export: exportCommand,

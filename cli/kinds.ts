@@ -17,9 +17,10 @@ import { didYouMean } from '../shared/runtime/did-you-mean.ts';
 import { UsageError } from './command.ts';
 import type { Column, Tone } from './output/table.ts';
 import { age, amounts, share } from './output/words.ts';
+import { offers, peering } from './remote-kinds.ts';
 
 /** A kind of thing that can be looked at. */
-interface Kind<Item> {
+export interface Kind<Item> {
   readonly name: string;
   /** What one of them is called, and for short. */
   readonly one: string;
@@ -181,7 +182,7 @@ const pods: Kind<PodView> = {
   ],
 };
 
-export const kinds = { machines, pools, decisions, operations, events, pods } as const;
+export const kinds = { machines, pools, decisions, operations, events, pods, offers, peering } as const;
 /** Whatever a kind's own type is: it is only ever given what it parsed itself. */
 export type AnyKind = Kind<never>;
 export const kindList = Object.values(kinds) as readonly unknown[] as readonly AnyKind[];

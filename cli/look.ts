@@ -1,8 +1,7 @@
-import { readAlerts } from '../shared/adapters/alerts.ts';
+import { snapshotNow } from '../functions/api/snapshot.ts';
 import { createInventory, type Inventory } from '../shared/adapters/inventory.ts';
 import { lazyCluster } from '../shared/adapters/kube-lazy.ts';
 import { openStore } from '../shared/adapters/store.ts';
-import { alertReadings } from '../shared/core/alert-book.ts';
 import type { Snapshot } from '../shared/core/snapshot.ts';
 import { realClock } from '../shared/runtime/clock.ts';
 import { createLog } from '../shared/runtime/log.ts';
@@ -27,17 +26,7 @@ export async function look<Value>(
   });
   const inventory = createInventory(store, realClock);
   try {
-    return await work(inventory, async () => {
-      const [machines, pools, settings, view, book] = await Promise.all([
-        inventory.machines(),
-        inventory.pools(),
-        inventory.settings(),
-        cluster.view(),
-        readAlerts(store),
-      ]);
-      const alerts = alertReadings(book, realClock.now());
-      return { machines, pools, settings, cluster: view, alerts };
-    });
+    return await work(inventory, () => snapshotNow({ inventory, cluster, clock: realClock }));
   } finally {
     cluster.close();
     await store.close();

@@ -1,10 +1,13 @@
 import { z } from 'zod';
 import { createEnergyView } from '../functions/api/energy.ts';
+import { remoteView } from '../functions/api/offers.ts';
 import { pressureNow } from '../functions/api/pressure.ts';
 import { rows } from '../functions/api/routes.ts';
+import { snapshotNow } from '../functions/api/snapshot.ts';
 import { watchSurroundings } from '../functions/api/surroundings.ts';
 import { openView } from '../functions/api/view.ts';
 import { readEnergy } from '../shared/adapters/energy.ts';
+import { createInventory } from '../shared/adapters/inventory.ts';
 import { lazyCluster } from '../shared/adapters/kube-lazy.ts';
 import { openStore } from '../shared/adapters/store.ts';
 import { ClusterError, type Store } from '../shared/ports.ts';
@@ -77,21 +80,21 @@ async function openHost(options: SourceOptions, io: Io): Promise<Source> {
 
 async function openStored(url: string, kubeconfig: string | undefined): Promise<Source> {
   const store = await openStore(url, { readOnly: true });
-  const cluster = kubeconfig
-    ? lazyCluster({
-        kubeconfigFile: kubeconfig,
-        clock: realClock,
-        log: createLog({ level: 'silent', format: 'json' }),
-      })
-    : undefined;
+  const cluster = lazyCluster({
+    kubeconfigFile: kubeconfig,
+    clock: realClock,
+    log: createLog({ level: 'silent', format: 'json' }),
+  });
+  const inventory = createInventory(store, realClock);
   const energy = createEnergyView(undefined);
   const nowhere = async () => {
     throw new ClusterError('unavailable', 'no cluster is named');
   };
   const answer = async (path: string, name = ''): Promise<unknown> => {
-    if (path === '/api/pods' && !cluster)
+    if (path === '/api/pods' && !kubeconfig)
       throw new UsageError('pods are in the cluster: give --kubeconfig, or ask the host with --server');
-    const surroundings = watchSurroundings(cluster ?? { view: nowhere }, realClock);
+    // A cluster that nobody named is asked only where nothing can be told without it.
+    const surroundings = watchSurroundings(kubeconfig ? cluster : { view: nowhere }, realClock);
     const [view] = await Promise.all([openView(asOfNow(store), realClock), surroundings.refresh()]);
     const row = rows.find((one) => one.path === path);
     const now = () => realClock.now();
@@ -101,8 +104,11 @@ async function openStored(url: string, kubeconfig: string | undefined): Promise<
       now,
       use: surroundings.use(),
       name,
-      energy: async () => energy(await readEnergy(store), view.machines(), now()),
+      may: 'act',
+      energy: async () => energy.look(await readEnergy(store), view.machines(), now()),
       pressure: () => pressureNow(store, now()),
+      remote: remoteView(store, now),
+      snapshot: () => snapshotNow({ inventory, cluster, clock: realClock }),
     });
   };
   return {
@@ -116,7 +122,7 @@ async function openStored(url: string, kubeconfig: string | undefined): Promise<
       }
     },
     async close() {
-      cluster?.close();
+      cluster.close();
       await store.close();
     },
   };

@@ -1,7 +1,9 @@
 import type { FunctionDefinition, Handler, ServedFunction } from '../shared/runtime/function.ts';
+import type { Route } from '../shared/runtime/routes.ts';
 import { served } from '../shared/runtime/served.ts';
 import { DeadLettersInput, deadLetters } from './dead-letters/handler.ts';
 import type { Deps } from './deps.ts';
+import { DiscoveryInput, discovery, discoveryRoutes } from './discovery/handler.ts';
 import { DrainInput, drainNode } from './drain-node/handler.ts';
 import { EvaluateInput, evaluateScaling } from './evaluate-scaling/handler.ts';
 import { events, foreignEvents } from './events.ts';
@@ -11,12 +13,15 @@ import { SyncInput, syncInventory } from './sync-inventory/handler.ts';
 
 interface FunctionRow<Input> extends FunctionDefinition<Input> {
   readonly create: (deps: Deps) => Handler<Input>;
+  /** What it answers besides. */
+  readonly routes?: (deps: Deps) => readonly Route[];
 }
 
 /** Hides a row's own input type, so that all rows fit into one table. */
-const row = <Input>({ create, ...definition }: FunctionRow<Input>) => ({
+const row = <Input>({ create, routes, ...definition }: FunctionRow<Input>) => ({
   definition: definition as FunctionDefinition,
   create: (deps: Deps): ServedFunction => served(definition, create(deps)),
+  routes: (deps: Deps): readonly Route[] => routes?.(deps) ?? [],
 });
 
 /** Every function there is: what wakes it, what it tells. Hosts, manifests and docs are made from this table. */
@@ -95,6 +100,15 @@ export const functionTable = [
     create: syncInventory,
   }),
   row({
+    name: 'discovery',
+    does: 'reads what other clusters lend, publishes what we do, and lets peers in',
+    wakesOn: [events.tick, foreignEvents.ping],
+    emits: [],
+    input: DiscoveryInput,
+    create: discovery,
+    routes: discoveryRoutes,
+  }),
+  row({
     name: 'dead-letters',
     does: 'keeps the events that were given up on, and sends them again when told',
     wakesOn: [],
@@ -108,3 +122,6 @@ export const functionTable = [
 /** The functions, ready to be called. */
 export const createFunctions = (deps: Deps): ServedFunction[] =>
   functionTable.map(({ create }) => create(deps));
+
+/** What they answer besides being called. */
+export const routesOf = (deps: Deps): Route[] => functionTable.flatMap(({ routes }) => routes(deps));

@@ -5,6 +5,8 @@ export interface Rule {
   readonly apiGroup: string;
   readonly resources: readonly string[];
   readonly verbs: readonly string[];
+  /** Only of these names. */
+  readonly names?: readonly string[] | undefined;
 }
 
 export interface Permissions {
@@ -80,5 +82,48 @@ export const permissions: Readonly<Record<string, Permissions>> = {
     ],
     atHome: [may('get', '', 'configmaps')],
   },
+  // To sign offers, and for the tokens of listings; what a provider may do besides is in config/remote.
+  discovery: { sees: [], everywhere: [tell, check], atHome: [may('get', '', 'secrets')] },
   'dead-letters': { sees: [], everywhere: [check], atHome: [] },
+  // Looks at all that a decision looks at, to tell why; what people ask for goes through the store.
+  console: { sees: viewParts, everywhere: [check], atHome: [] },
+};
+
+/** What borrowing from, or lending to, another cluster through Liqo needs besides. Only where that is done. */
+export interface RemotePermissions {
+  /** The function that needs it. */
+  readonly function: string;
+  readonly everywhere: readonly Rule[];
+  /** In the namespace that Liqo runs in. */
+  readonly inLiqo: readonly Rule[];
+}
+
+const only = (rule: Rule, ...names: readonly string[]): Rule => ({ ...rule, names });
+
+export const remotePermissions: Readonly<Record<string, RemotePermissions>> = {
+  consumer: {
+    function: 'power-action',
+    everywhere: [
+      may('get list create patch delete', 'authentication.liqo.io', 'resourceslices'),
+      may('get create', 'authentication.liqo.io', 'identities'),
+      may('get', 'offloading.liqo.io', 'virtualnodes'),
+      may('get', 'core.liqo.io', 'foreignclusters'),
+      may('get create', '', 'namespaces'),
+    ],
+    inLiqo: [
+      only(may('get', '', 'configmaps'), 'liqo-clusterid-configmap'),
+      // To sign a nonce and a request for a certificate; it goes nowhere.
+      only(may('get', '', 'secrets'), 'authentication-keys'),
+    ],
+  },
+  provider: {
+    function: 'discovery',
+    everywhere: [
+      may('get create', '', 'namespaces'),
+      may('get create patch delete', 'authentication.liqo.io', 'tenants'),
+      may('create', '', 'secrets'),
+      only(may('get delete', '', 'secrets'), 'liqo-nonce'),
+    ],
+    inLiqo: [only(may('get', '', 'configmaps'), 'liqo-clusterid-configmap')],
+  },
 };

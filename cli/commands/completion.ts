@@ -35,7 +35,8 @@ interface Follows {
 const kindWords = kindList.map(({ name }) => name);
 const wordsOf: Readonly<Record<string, readonly string[]>> = {
   get: kindWords,
-  describe: ['machine', 'pool', 'decision'],
+  describe: ['machine', 'pool', 'decision', 'offer'],
+  offers: ['list', 'describe', 'audit', 'keygen'],
   top: ['machines', 'pools'],
   explain: ['pod', 'machine', 'decision'],
   power: ['on', 'off', 'status'],

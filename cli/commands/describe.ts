@@ -9,13 +9,15 @@ import {
 import { type Command, type Io, UsageError } from '../command.ts';
 import { kindOf, kinds } from '../kinds.ts';
 import { documentOf, outputFlag, outputOf } from '../output/format.ts';
-import { type Column, hasColours, printable, tableOf } from '../output/table.ts';
-import { age, amounts, clock, share } from '../output/words.ts';
+import { offerText } from '../output/offer.ts';
+import { section, time } from '../output/section.ts';
+import { type Column, hasColours, tableOf } from '../output/table.ts';
+import { amounts, share } from '../output/words.ts';
 import { openSource, type Source, sourceFlags, sourceUsage } from '../source.ts';
 
 export const describeCommand: Command = {
-  summary: 'all about one machine, pool or decision',
-  usage: `machine NAME | pool NAME | decision ID [-o json|yaml]
+  summary: 'all about one machine, pool, decision or offer',
+  usage: `machine NAME | pool NAME | decision ID | offer ID [-o json|yaml]
   a decision is also called by its place: latest
   -o, --output FORMAT    json or yaml (default: for people)${sourceUsage}`,
   async run(args, io) {
@@ -27,7 +29,8 @@ export const describeCommand: Command = {
     const [word, name, ...more] = positionals;
     const { one } = kindOf(word);
     const view = Object.hasOwn(views, one) ? views[one as keyof typeof views] : undefined;
-    if (!view) throw new UsageError(`a ${one} is not described; a machine, a pool or a decision is`);
+    if (!view)
+      throw new UsageError(`a ${one} is not described; a machine, a pool, a decision or an offer is`);
     if (!name || more.length > 0) throw new UsageError(`which ${one}? Name one`);
     const output = outputOf(values.output);
     const source = await openSource(values, io);
@@ -65,29 +68,16 @@ const views = {
     find: (source, name) => source.one(kinds.decisions.path, name),
     text: (found, io) => decisionText(DecisionShape.parse(found), io),
   },
+  offer: {
+    find: (source, name) => source.one(kinds.offers.path, name),
+    text: (found) => offerText(kinds.offers.shape.parse(found)),
+  },
 } satisfies Record<string, View>;
-
-type Line = readonly [label: string, value: string | number | undefined];
-
-/** Labels and what is known; what is not known has no line. */
-function section(lines: readonly Line[]): string {
-  const known = lines.filter(([, value]) => value !== undefined && value !== '');
-  const width = Math.max(...known.map(([label]) => label.length)) + 1;
-  return known
-    .map(([label, value]) => `${`${label}:`.padEnd(width)}  ${printable(String(value))}\n`)
-    .join('');
-}
 
 function list<Item>(title: string, items: readonly Item[], columns: readonly Column<Item>[], io: Io): string {
   if (items.length === 0) return '';
   const text = tableOf(columns, { wide: true, colours: hasColours(io) }).head(items, Date.now());
   return `\n${title}:\n${text.replaceAll(/^(?=.)/gm, '  ')}`;
-}
-
-function time(at: number | undefined): string | undefined {
-  if (at === undefined) return undefined;
-  const now = Date.now();
-  return `${clock(at)} UTC (${at > now ? `in ${age(now, at)}` : `${age(at, now)} ago`})`;
 }
 
 function machineText(machine: MachineDetail, io: Io): string {
@@ -103,6 +93,7 @@ function machineText(machine: MachineDetail, io: Io): string {
       ['Waits for', machine.waitsFor],
       ['Why', machine.why],
       ['Power', `${power.state}${power.inferred ? ' (as its node shows)' : ''}${silent}`],
+      ['Refused', bmc.refused && `${bmc.refused.message}; tried again ${time(bmc.refused.until)}`],
       ['Maintenance', machine.maintenance ? 'in the hands of a person' : undefined],
       [
         'Node',
@@ -174,6 +165,7 @@ const poolText = ({ limits, health, states, ...pool }: PoolView): string =>
     ['At most', limits.maxNodes || 'any number of nodes'],
     ['cpu at most', limits.cpuCores || undefined],
     ['MiB at most', limits.memoryMiB || undefined],
+    ['Per hour at most', limits.hourlyCost || undefined],
     ['Serves', amounts(pool.resources)],
     [
       'Asked for',
@@ -191,6 +183,7 @@ const decisionText = (decision: DecisionView, io: Io): string =>
       ['Power on', decision.powerOn.join(', ')],
       ['Drain', decision.drain.join(', ')],
       ['Wanted', decision.wants.join('; ')],
+      ['Offers', decision.offers.map(({ offer, verdict, why }) => `${offer} ${verdict}: ${why}`).join('; ')],
       ['Limits', decision.limits.join('; ')],
       ['Notes', decision.notes.join('; ')],
     ]),

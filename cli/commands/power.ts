@@ -66,6 +66,12 @@ function linesOf(machine: MachineDetail): [string, string | undefined][] {
     ['machine', `${name} (${machine.powerInterface}, pool ${machine.pool})`],
     ['state', `${machine.state} since ${time(machine.stateSince)}`],
     ['power', bmc.reachable === false ? `${state}; its BMC does not answer` : state],
+    ['refused', bmc.refused?.message],
+    [
+      'to do',
+      bmc.refused &&
+        `put the right ones where bmcCredentials of ${name} points: they are tried at once then, these again at ${time(bmc.refused.until)}`,
+    ],
     ['node', node.name && `${node.name}${node.ready ? '' : ', not Ready'}`],
     ['doing', machine.operation && `operation ${machine.operation}`],
     ['problem', error?.message],

@@ -42,6 +42,8 @@ export function machineView(record: MachineRecord, use: Use): MachineView {
     powerCircuit: spec.powerCircuit,
     powerInterface: spec.powerInterface,
     made: spec.made ?? false,
+    offer: spec.offer,
+    hourlyRate: spec.pricing?.hourlyRate,
     state: status.state,
     means,
     waitsFor,
@@ -49,7 +51,10 @@ export function machineView(record: MachineRecord, use: Use): MachineView {
     stateSince: status.stateSince,
     why: last?.why,
     power: { state: status.powerState, inferred: status.powerInferred ?? false },
-    bmc: { reachable: status.bmcReachable },
+    bmc: {
+      reachable: status.bmcReachable,
+      refused: status.refused && { until: status.refused.until, message: status.refused.message },
+    },
     node: {
       name: status.kubernetesNode,
       ready: status.nodeReady,
@@ -78,7 +83,9 @@ export function machineView(record: MachineRecord, use: Use): MachineView {
 /** Measured where the BMC measures; otherwise between idle and maximum, as much as pods ask for. */
 function wattsNow({ spec, status, metrics }: MachineRecord, requested?: Resources): number | undefined {
   if (status.powerState === 'off') return 0;
-  if (metrics.watts !== undefined) return metrics.watts;
+  // What was measured before it was powered on is what it draws while it is off.
+  const isOfNow = (metrics.at ?? 0) >= (status.bootTime ?? 0);
+  if (metrics.watts !== undefined && (isOfNow || !spec.watts)) return metrics.watts;
   if (!spec.watts) return undefined;
   const share = Math.min(1, (requested?.cpu ?? 0) / (spec.resources.cpu || 1));
   return Math.round(spec.watts.idle + share * (spec.watts.max - spec.watts.idle));
@@ -110,6 +117,7 @@ export const historyView = (machine: string, entry: HistoryEntry): HistoryView =
 /** Without the copy of the spec: whoever may look at operations need not see addresses. */
 export const operationView = ({
   spec: _,
+  last: __,
   progress,
   commands,
   ...operation
@@ -166,7 +174,7 @@ export function decisionSummary({ id, at, summary, intents, unmet }: StoredDecis
 }
 
 export function decisionView(decision: StoredDecision): DecisionView {
-  const { digest, demand, wants, candidates, limits, notes, unmet } = decision;
+  const { digest, demand, wants, candidates, offers = [], limits, notes, unmet } = decision;
   return {
     ...decisionSummary(decision),
     digest,
@@ -176,6 +184,7 @@ export function decisionView(decision: StoredDecision): DecisionView {
       ...candidate,
       ...(alike && { alike: { count: alike.count, examples: [...alike.examples] } }),
     })),
+    offers: [...offers],
     limits: [...limits],
     notes: [...notes],
     unmetPods: [...unmet],

@@ -1,9 +1,10 @@
-import { z } from 'zod';
+import type { z } from 'zod';
 import packageJson from '../../package.json' with { type: 'json' };
-import { waitingPods } from '../../shared/core/snapshot.ts';
-import { type Answer, HttpError } from '../../shared/runtime/http-answer.ts';
-import type { Route } from '../../shared/runtime/routes.ts';
-import { describeApi } from './openapi.ts';
+import { type Snapshot, waitingPods } from '../../shared/core/snapshot.ts';
+import { HttpError } from '../../shared/runtime/http-answer.ts';
+import type { May } from '../../shared/runtime/routes.ts';
+import { explainRows } from './explain.ts';
+import { offerRows, type RemoteView } from './offers.ts';
 import {
   decisionSummary,
   decisionView,
@@ -30,10 +31,8 @@ import {
   PressureShape,
   type PressureView,
 } from './shapes.ts';
-import { streamRoute } from './stream.ts';
 import type { Surroundings } from './surroundings.ts';
 import type { View } from './view.ts';
-import { zipped } from './zipped.ts';
 
 export interface ApiDeps {
   readonly view: View;
@@ -41,11 +40,16 @@ export interface ApiDeps {
   now(): number;
   energy(): Promise<EnergyView>;
   pressure(): Promise<readonly PressureView[]>;
+  readonly remote: RemoteView;
+  /** Throws ClusterError while the cluster is away. */
+  snapshot(): Promise<Snapshot>;
 }
 
 interface Asked extends ApiDeps {
   readonly use: Use;
   readonly name: string;
+  /** What whoever asks may do. */
+  readonly may: May;
 }
 
 /** One thing that can be asked for. `list` answers come in pages. */
@@ -56,6 +60,8 @@ export interface ApiRow {
   readonly list?: boolean;
   /** Another one at every look, whatever the store says. */
   readonly volatile?: boolean;
+  /** A name may have slashes in it. */
+  readonly slashInName?: boolean;
   answer(asked: Asked): unknown | Promise<unknown>;
 }
 
@@ -156,93 +162,15 @@ export const rows: readonly ApiRow[] = [
     path: '/api/about',
     summary: 'the host itself',
     shape: AboutShape,
-    answer: ({ view, surroundings, now }) => ({
+    answer: ({ view, surroundings, now, may }) => ({
       version: packageJson.version,
       now: now(),
       dryRun: view.settings().dryRun,
       caption: view.caption(),
       cluster: surroundings.last() !== undefined,
+      may,
     }),
   },
+  ...offerRows,
+  ...explainRows,
 ];
-
-const Page = z.object({
-  limit: z.coerce.number().int().min(1).max(10_000).default(1_000),
-  after: z.coerce.number().int().min(0).default(0),
-});
-
-/** The API, its description and its stream of changes. */
-export function apiRoutes(deps: ApiDeps): Route[] {
-  // Revisions of a store in memory begin anew with every process.
-  const era = deps.now().toString(36);
-  return [
-    streamRoute(deps.view),
-    {
-      method: 'GET',
-      path: '/api/*',
-      async respond({ request }) {
-        const url = new URL(request.url ?? '/', 'http://api');
-        await deps.surroundings.refresh();
-        return zipped(
-          await answer(deps, era, decoded(url.pathname), url.searchParams, request.headers['if-none-match']),
-          request,
-        );
-      },
-    },
-    {
-      method: 'GET',
-      path: '/openapi.json',
-      open: true,
-      respond: async () => ({ status: 200, json: describeApi(rows) }),
-    },
-  ];
-}
-
-async function answer(
-  deps: ApiDeps,
-  era: string,
-  path: string,
-  query: URLSearchParams,
-  known: string | undefined,
-): Promise<Answer> {
-  const row = rows
-    .map((one) => ({ one, name: nameIn(one.path, path) }))
-    .find(({ name }) => name !== undefined);
-  if (!row) throw new HttpError(404, `nothing is at ${path}`, { paths: rows.map((one) => one.path) });
-  const { view, surroundings } = deps;
-  const page = Page.safeParse(Object.fromEntries(query));
-  if (!page.success)
-    throw new HttpError(
-      400,
-      page.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`).join('; '),
-    );
-  const etag = `"${era}-${view.revision}-${surroundings.version}-${query}"`;
-  const headers = { etag, 'cache-control': 'no-cache' };
-  if (known === etag && !row.one.volatile) return { status: 304, headers };
-  const result = await row.one.answer({ ...deps, use: surroundings.use(), name: row.name ?? '' });
-  if (!row.one.list) return { status: 200, headers, json: result };
-  const items = result as unknown[];
-  const { after, limit } = page.data;
-  const next = after + limit < items.length ? after + limit : undefined;
-  return {
-    status: 200,
-    headers,
-    json: { items: items.slice(after, after + limit), total: items.length, next, revision: view.revision },
-  };
-}
-
-function decoded(path: string): string {
-  try {
-    return decodeURIComponent(path);
-  } catch {
-    throw new HttpError(400, `${path} is not a path: % must be followed by two hex digits of UTF-8`);
-  }
-}
-
-/** What stands for {name}; '' where the path has none; undefined when it is another path. */
-function nameIn(pattern: string, path: string): string | undefined {
-  if (!pattern.endsWith('/{name}')) return pattern === path ? '' : undefined;
-  const prefix = pattern.slice(0, -'{name}'.length);
-  const rest = path.slice(prefix.length);
-  return path.startsWith(prefix) && rest !== '' && !rest.includes('/') ? rest : undefined;
-}

@@ -39,6 +39,11 @@ export const MachineShape = z.object({
   powerCircuit: z.string().optional(),
   powerInterface: z.string(),
   made: z.boolean().describe('made on demand'),
+  offer: z
+    .string()
+    .optional()
+    .describe('of a slice of a remote cluster: PROVIDER.NAME of what it was taken from'),
+  hourlyRate: z.number().optional().describe('what an hour of it costs, in the money of its owner'),
   state: z.string(),
   means: z.string().describe('the state in words'),
   waitsFor: z.string(),
@@ -46,7 +51,13 @@ export const MachineShape = z.object({
   stateSince: time,
   why: z.string().optional().describe('what last happened to it, and why'),
   power: z.object({ state: z.enum(['on', 'off', 'unknown']), inferred: z.boolean() }),
-  bmc: z.object({ reachable: z.boolean().optional() }),
+  bmc: z.object({
+    reachable: z.boolean().optional(),
+    refused: z
+      .object({ until: time, message: z.string() })
+      .optional()
+      .describe('it refused the credentials: left alone until then, or until they change'),
+  }),
   node: z.object({
     name: z.string().optional(),
     ready: z.boolean().optional(),
@@ -99,6 +110,7 @@ export const PoolShape = z.object({
     maxNodes: z.number(),
     cpuCores: z.number(),
     memoryMiB: z.number(),
+    hourlyCost: z.number().optional(),
   }),
   machines: z.number(),
   states: z.record(z.string(), z.number()).describe('how many machines are in each state'),
@@ -140,10 +152,23 @@ export const DecisionShape = DecisionSummaryShape.extend({
       verdict: z.string(),
       why: z.string(),
       watts: z.number().optional(),
+      price: z.number().optional().describe('of an hour, where it is lent'),
       score: z.record(z.string(), z.number()).optional(),
       alike: z.object({ count: z.number(), examples: z.array(z.string()) }).optional(),
     }),
   ),
+  offers: z
+    .array(
+      z.object({
+        offer: z.string(),
+        pool: z.string(),
+        verdict: z.string(),
+        why: z.string(),
+        pods: z.number().optional(),
+        price: z.number().optional(),
+      }),
+    )
+    .describe('what remote clusters would lend, and what became of that'),
   limits: z.array(z.string()),
   notes: z.array(z.string()),
   unmetPods: z.array(z.object({ pod: z.string(), pods: z.number(), why: z.string() })),
@@ -181,7 +206,10 @@ export const AboutShape = z.object({
   dryRun: z.boolean().describe('nothing is begun, only decided'),
   caption: z.string().optional().describe('what is going on, where somebody tells'),
   cluster: z.boolean().describe('whether the cluster answered when it was last asked'),
+  may: z.enum(['act', 'read']).describe('whoever asks may act, or look only'),
 });
+
+export const ExplanationShape = z.object({ lines: z.array(z.string()) });
 
 export type MachineView = z.infer<typeof MachineShape>;
 export type MachineDetail = z.infer<typeof MachineDetailShape>;
@@ -194,3 +222,4 @@ export type PodView = z.infer<typeof PodShape>;
 export type PressureView = z.infer<typeof PressureShape>;
 export type EnergyView = z.infer<typeof EnergyShape>;
 export type AboutView = z.infer<typeof AboutShape>;
+export type ExplanationView = z.infer<typeof ExplanationShape>;

@@ -14,7 +14,18 @@ export interface Surroundings {
 
 const oldAfterMs = 2_000;
 
-export function watchSurroundings(cluster: Pick<Cluster, 'view'>, clock: Clock): Surroundings {
+/** How long to wait for the cluster before what was known of it has to do. */
+export interface ClusterPatience {
+  readonly firstMs: number;
+  readonly laterMs: number;
+}
+
+/** Without patience: as long as the cluster itself takes to give up. */
+export function watchSurroundings(
+  cluster: Pick<Cluster, 'view'>,
+  clock: Clock,
+  patience?: ClusterPatience,
+): Surroundings {
   let seen: { readonly view: ClusterView | undefined; readonly use: Use; readonly at: number } | undefined;
   let version = 0;
   let shown = '';
@@ -40,7 +51,11 @@ export function watchSurroundings(cluster: Pick<Cluster, 'view'>, clock: Clock):
       underWay ??= look().finally(() => {
         underWay = undefined;
       });
-      await underWay;
+      if (!patience) return underWay;
+      const enough = new AbortController();
+      const tooLong = clock.sleep(seen ? patience.laterMs : patience.firstMs, enough.signal);
+      await Promise.race([underWay, tooLong]);
+      enough.abort();
     },
   };
 }

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { SettingsError } from './flags.ts';
 import { HttpError } from './http-answer.ts';
+import type { May } from './routes.ts';
 
 /** The callers' secret, or several, one per line. Asked for every request, so that a change needs no restart. */
 export type TokenSource = () => Promise<string | undefined>;
@@ -13,11 +14,22 @@ export type TokenReview = (token: string, address: string) => Promise<string | u
 interface Caller {
   /** Whom a limit counts for; never the token itself. */
   readonly name: string;
-  readonly may: 'act' | 'read';
+  readonly may: May;
 }
 
 /** Throws HttpError when the caller may not call. */
 type CallerCheck = (request: IncomingMessage) => Promise<Caller>;
+
+/** Callers who may tell of one thing, and nothing else. */
+interface Tellers {
+  readonly token?: TokenSource | undefined;
+  /** Of Kubernetes, a `*` at the end for all that begin so. */
+  readonly accounts: readonly string[];
+  /** The type of the events that they may send … */
+  readonly event: string;
+  /** … and where to. */
+  readonly paths: readonly string[];
+}
 
 export interface CallerOptions {
   readonly host: string;
@@ -25,6 +37,7 @@ export interface CallerOptions {
   /** Who has it may look, and nothing else. */
   readonly readToken?: TokenSource | undefined;
   readonly review?: TokenReview | undefined;
+  readonly tellers?: Tellers | undefined;
   /** Only who shows a certificate that we asked for gets here at all. */
   readonly certificates?: boolean | undefined;
   /** Listen beyond loopback without a token. */
@@ -41,14 +54,19 @@ export function tokenFromFile(path: string): TokenSource {
 }
 
 export async function checkCallers(options: CallerOptions): Promise<CallerCheck> {
-  const { host, readToken, review, certificates, insecure } = options;
+  const { host, readToken, review, tellers, certificates, insecure } = options;
   const token = options.token && (await options.token()) !== undefined ? options.token : undefined;
   // Read once at the start: whoever names a file that is not there is told at once.
   await readToken?.();
-  if (token || review) return (request) => checkBearer(request, { token, readToken, review });
+  await tellers?.token?.();
+  if (token || review) return (request) => checkBearer(request, { token, readToken, review, tellers });
   if (readToken)
     throw new SettingsError(
       'BAMEL_READ_TOKEN_FILE says who may look, but nobody says who may act: set BAMEL_TOKEN_FILE as well.',
+    );
+  if (tellers?.token)
+    throw new SettingsError(
+      'BAMEL_PRESSURE_TOKEN_FILE says who may tell of pressure, but nobody says who may act: set BAMEL_TOKEN_FILE as well.',
     );
   if (certificates) return async (request) => ({ name: addressOf(request), may: 'act' });
   if (isLoopback(host))
@@ -72,13 +90,17 @@ const addressOf = ({ socket }: IncomingMessage): string => socket.remoteAddress 
 
 async function checkBearer(
   request: IncomingMessage,
-  { token, readToken, review }: Pick<CallerOptions, 'token' | 'readToken' | 'review'>,
+  { token, readToken, review, tellers }: Pick<CallerOptions, 'token' | 'readToken' | 'review' | 'tellers'>,
 ): Promise<Caller> {
   const given = /^bearer +(.+)$/i.exec(request.headers.authorization ?? '')?.[1] ?? '';
   if (await isOneOf(given, token)) return { name: nameOf(given), may: 'act' };
+  if (tellers && (await isOneOf(given, tellers.token))) return checkTold(request, tellers, nameOf(given));
   if (await isOneOf(given, readToken)) return { name: nameOf(given), may: 'read' };
   const account = given && review ? await review(given, addressOf(request)) : undefined;
-  if (account !== undefined) return { name: account, may: 'act' };
+  if (account !== undefined)
+    return tellers?.accounts.some((one) => isAccount(one, account))
+      ? checkTold(request, tellers, account)
+      : { name: account, may: 'act' };
   throw new HttpError(
     401,
     given ? 'the token is not the right one' : 'a token is needed: send Authorization: Bearer <token>',
@@ -86,6 +108,26 @@ async function checkBearer(
     { 'www-authenticate': 'Bearer realm="bamel"' },
   );
 }
+
+/** By the headers alone, so only as they say what the body is: an event in it could be of any type. */
+function checkTold({ method, url = '', headers }: IncomingMessage, tellers: Tellers, name: string): Caller {
+  const { event, paths } = tellers;
+  const [path = ''] = url.split('?', 1);
+  const isTold =
+    method === 'POST' &&
+    paths.includes(path) &&
+    headers['ce-type'] === event &&
+    /^application\/json *(;|$)/i.test(headers['content-type'] ?? '');
+  if (isTold) return { name, may: 'act' };
+  throw new HttpError(
+    403,
+    `this token may only send events of type ${event}, in binary mode with JSON, to ${paths.join(' or ')}`,
+  );
+}
+
+/** Whether a name, or a pattern that ends in `*`, means the account. */
+export const isAccount = (pattern: string, account: string): boolean =>
+  pattern.endsWith('*') ? account.startsWith(pattern.slice(0, -1)) : account === pattern;
 
 async function isOneOf(given: string, source: TokenSource | undefined): Promise<boolean> {
   const allowed = ((await source?.()) ?? '')

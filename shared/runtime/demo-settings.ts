@@ -27,6 +27,6 @@ export const demoSettings = {
     flag: 'speed',
     value: 'NUMBER',
     help: 'how many times faster than life the demo runs; default 20, which is a day in two minutes',
-    schema: number(5, 100),
+    schema: number(1, 100),
   }),
 };

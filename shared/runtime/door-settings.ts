@@ -2,6 +2,11 @@ import { z } from 'zod';
 import { durationMs } from './duration.ts';
 import { portNumber, setting } from './setting.ts';
 
+const accounts = z
+  .string()
+  .transform((text) => text.split(',').map((name) => name.trim()))
+  .pipe(z.array(z.string().regex(/^[^*]+\*?$/, 'write names such as system:serviceaccount:bamel:*')));
+
 const file = (env: string, flag: string, help: string) =>
   setting({ env, flag, value: 'FILE', help, schema: z.string().optional() });
 
@@ -24,11 +29,19 @@ export const doorSettings = {
     flag: 'callers',
     value: 'NAMES',
     help: "which accounts those may be, with commas and * at the end; default: those of this process's namespace",
-    schema: z
-      .string()
-      .transform((text) => text.split(',').map((name) => name.trim()))
-      .pipe(z.array(z.string().regex(/^[^*]+\*?$/, 'write names such as system:serviceaccount:bamel:*')))
-      .optional(),
+    schema: accounts.optional(),
+  }),
+  pressureTokenFile: file(
+    'BAMEL_PRESSURE_TOKEN_FILE',
+    'pressure-token-file',
+    'a secret for sensors, who may only tell of pressure',
+  ),
+  pressureCallers: setting({
+    env: 'BAMEL_PRESSURE_CALLERS',
+    flag: 'pressure-callers',
+    value: 'NAMES',
+    help: 'accounts that may only do that, with the same audience; default system:serviceaccount:bamel-sensor:bamel-sensor',
+    schema: accounts.default(['system:serviceaccount:bamel-sensor:bamel-sensor']),
   }),
   tlsCert: file(
     'BAMEL_TLS_CERT',

@@ -3,6 +3,7 @@ import { type CallerOptions, checkCallers, isLoopback } from './callers.ts';
 import { HttpError } from './http-answer.ts';
 import type { Log } from './log.ts';
 import { createRateLimit, type RateLimit } from './rate-limit.ts';
+import type { May } from './routes.ts';
 
 export interface DoorOptions extends CallerOptions {
   /** What one caller may send; unlimited unless said. */
@@ -10,8 +11,8 @@ export interface DoorOptions extends CallerOptions {
   readonly log: Log;
 }
 
-/** Lets a request in, or throws the HttpError that it is answered with. */
-export type Door = (request: IncomingMessage) => Promise<void>;
+/** Lets a request in and says what it may do, or throws the HttpError that it is answered with. */
+export type Door = (request: IncomingMessage) => Promise<May>;
 
 export async function openDoor(options: DoorOptions): Promise<Door> {
   const { host, token, review, certificates, insecure, rateLimit, log } = options;
@@ -31,5 +32,6 @@ export async function openDoor(options: DoorOptions): Promise<Door> {
       );
     if (may === 'read' && request.method !== 'GET' && request.method !== 'HEAD')
       throw new HttpError(403, 'this token may only look: to act, send the one of BAMEL_TOKEN_FILE');
+    return may;
   };
 }

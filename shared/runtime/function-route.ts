@@ -65,7 +65,7 @@ function eventInput<Input>(definition: FunctionDefinition<Input>, event: Receive
   return accepted(parseEventInput(definition, event));
 }
 
-function accepted<Input>(parsed: Parsed<Input>): Input {
+export function accepted<Input>(parsed: Parsed<Input>): Input {
   if (parsed.ok) return parsed.input;
   const [first] = parsed.problems;
   throw new HttpError(400, parsed.problems.map(describeProblem).join('; '), {
@@ -74,6 +74,6 @@ function accepted<Input>(parsed: Parsed<Input>): Input {
   });
 }
 
-function goAhead({ headers }: IncomingMessage, response: ServerResponse): void {
+export function goAhead({ headers }: IncomingMessage, response: ServerResponse): void {
   if (headers.expect?.toLowerCase() === '100-continue') response.writeContinue();
 }

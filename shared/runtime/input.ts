@@ -6,7 +6,10 @@ export type Parsed<Input> =
   | { readonly ok: true; readonly input: Input }
   | { readonly ok: false; readonly problems: readonly FieldProblem[] };
 
-export function parseInput<Input>({ input }: FunctionDefinition<Input>, data: unknown): Parsed<Input> {
+export function parseInput<Input>(
+  { input }: Pick<FunctionDefinition<Input>, 'input'>,
+  data: unknown,
+): Parsed<Input> {
   const parsed = input.safeParse(data);
   if (parsed.success) return { ok: true, input: parsed.data };
   return { ok: false, problems: fieldProblems(input, parsed.error) };

@@ -150,6 +150,27 @@ export const metricTable = {
     buckets: bootBuckets,
     from: ['join-watcher'],
   },
+  offers: {
+    name: 'bamel_offers',
+    type: 'gauge',
+    help: 'Offers of remote clusters that are known: usable, or expired lately',
+    labels: ['state'],
+    from: ['discovery'],
+  },
+  offersRefused: {
+    name: 'bamel_offers_refused_total',
+    type: 'counter',
+    help: 'Offers that were not taken, by why: malformed, untrusted, forged, wrong-cluster, not-yet-valid, expired, older, too-expensive',
+    labels: ['reason'],
+    from: ['discovery'],
+  },
+  peeringRequests: {
+    name: 'bamel_peering_requests_total',
+    type: 'counter',
+    help: 'What peers asked for (nonce, exchange) and what came of it: accepted, or why not; too-many by what was limited (address, cluster)',
+    labels: ['what', 'outcome'],
+    from: ['discovery'],
+  },
   pressureReports: {
     name: 'bamel_pressure_reports_total',
     type: 'counter',

@@ -1,19 +1,23 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Answer, HttpError } from './http-answer.ts';
 
+export type May = 'act' | 'read';
+
 interface RouteContext {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   /** Aborts when the server is told to stop. */
   readonly signal: AbortSignal;
+  /** Whoever asks may look only, or act as well. */
+  readonly may: May;
 }
 
 export interface Route {
-  readonly method: 'GET' | 'POST';
+  readonly method: 'GET' | 'POST' | 'PUT';
   /** Exact, or ending in `*` for everything below. */
   readonly path: string;
-  /** Answered without a token. */
-  readonly open?: boolean;
+  /** Answered without a token; where the settings say whether, they are asked each time. */
+  readonly open?: boolean | (() => Promise<boolean>);
   /** Without an answer it has written the response itself. */
   respond(context: RouteContext): Promise<Answer | undefined>;
 }
@@ -30,9 +34,13 @@ export function findRoute(routes: readonly Route[], method: string, path: string
   throw new HttpError(405, `${path} takes ${allowed}, not ${method}`, list, { allow: allowed });
 }
 
-/** Whether a path is answered without a token. */
-export function isOpen(routes: readonly Route[], path: string): boolean {
-  return routes.some((route) => route.open && isAt(route, path));
+/** Whether a request is answered without a token. With a method that the path does not take, as its others are. */
+export async function isOpen(routes: readonly Route[], method: string, path: string): Promise<boolean> {
+  const there = routes.filter((route) => isAt(route, path));
+  const meant = there.filter((route) => route.method === (method === 'HEAD' ? 'GET' : method));
+  for (const { open } of meant.length > 0 ? meant : there)
+    if (typeof open === 'function' ? await open() : open) return true;
+  return false;
 }
 
 function isAt(route: Route, path: string): boolean {

@@ -83,8 +83,9 @@ export async function serve(functions: readonly ServedFunction[], options: Serve
     checkCaller: Door,
   ): Promise<Answer | undefined> {
     const path = request.url?.split('?', 1)[0] ?? '/';
-    const context = { request, response, signal: stopping.signal };
-    if (!isOpen(there, path)) await checkCaller(request);
+    const isFree = await isOpen(there, request.method ?? '', path);
+    const may = isFree ? 'read' : await checkCaller(request);
+    const context = { request, response, signal: stopping.signal, may };
     const answered = await findRoute(there, request.method ?? '', path).respond(context);
     return answered && rendered(answered);
   }
@@ -118,7 +119,7 @@ export async function serve(functions: readonly ServedFunction[], options: Serve
       ? undefined
       : await listen(
           { host, port: options.healthPort, timeouts, log },
-          listener(health, async () => undefined),
+          listener(health, async () => 'read'),
         );
   const listening = healthPort ? [main, healthPort] : [main];
 

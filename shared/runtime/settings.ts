@@ -230,7 +230,7 @@ export type SettingsOf<Table extends SettingsTable> = {
 };
 
 /** The same for a process with a table of its own. */
-export function readTable<Table extends SettingsTable>(
+function readTable<Table extends SettingsTable>(
   table: Table,
   args: readonly string[],
   env: NodeJS.ProcessEnv,

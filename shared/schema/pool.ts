@@ -15,6 +15,11 @@ export const ceilings = {
   maxNodes: count('at most this many on, those that are coming or leaving included; 0 = unbounded'),
   cpuCores: count('at most this many cpu cores on; 0 = unbounded'),
   memoryMiB: count('at most this much memory on; 0 = unbounded'),
+  hourlyCost: z
+    .number()
+    .nonnegative()
+    .default(0)
+    .describe('what all that is on may cost in an hour, by pricing.hourlyRate; 0 = unbounded'),
 } as const;
 
 const Trigger = z.strictObject({

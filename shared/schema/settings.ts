@@ -6,6 +6,7 @@ import { durationMs } from '../runtime/duration.ts';
 import { Budget } from './budget.ts';
 import { Percent } from './percent.ts';
 import { ceilings } from './pool.ts';
+import { Remote } from './remote.ts';
 import { TimingsInput } from './timings.ts';
 
 const perMinute = (where: string) =>
@@ -139,6 +140,7 @@ export const Settings = z
       .record(z.string().min(1), BootScript)
       .default({})
       .describe('iPXE scripts, by the name that machines have as bootProfile'),
+    remote: Remote,
     timings: TimingsInput,
   })
   .transform(

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { fromQuantities } from '../core/resources.ts';
-import type { Size as CoreSize, Template as CoreTemplate } from '../core/settings.ts';
+import type { Size as CoreSize, Template as CoreTemplate, OfferRules } from '../core/settings.ts';
+import { durationMs } from '../runtime/duration.ts';
 import { Name } from './name.ts';
 import { Quantity, Taint } from './quantity.ts';
 
@@ -50,6 +51,24 @@ const Provider = z.strictObject({
     .describe('of one of the largest size; smaller ones in proportion'),
 });
 
+const Offers = z
+  .strictObject({
+    providers: z.array(z.string().min(1)).min(1).optional().describe('only of these clusters, by their ids'),
+    regions: z
+      .array(z.string().min(1))
+      .default([])
+      .describe('preferred where prices are the same, the first most'),
+    onlyRegions: z.boolean().default(false).describe('none of any other region'),
+    maxLatency: durationMs.optional().describe('none of a provider that takes longer to answer'),
+  })
+  .optional()
+  .describe(
+    'for the provider liqo: which offers of remote clusters are taken; all that are trusted unless given',
+  );
+
+/** The driver whose machines are slices of remote clusters. */
+const lender = 'liqo';
+
 /** What machines of a pool have in common, and how they are made where they are made on demand. */
 export const Template = Provider.extend({
   architecture: z.string().optional().describe('kubernetes.io/arch of its nodes, such as amd64'),
@@ -58,6 +77,7 @@ export const Template = Provider.extend({
     .optional()
     .describe('set on its nodes and counted on when pods are fitted'),
   taints: z.array(Taint).optional().describe('likewise'),
+  offers: Offers,
 })
   .prefault({})
   .describe('what its machines have in common');
@@ -75,6 +95,12 @@ const toSize = ({
   return { cpu: millis, memory: bytes, gpu };
 };
 
+function toRules({ maxLatency, ...rules }: NonNullable<z.output<typeof Offers>> = noRules): OfferRules {
+  return { ...rules, maxLatencyMs: maxLatency };
+}
+
+const noRules = { regions: [], onlyRegions: false };
+
 export function toTemplate(
   {
     architecture,
@@ -85,6 +111,7 @@ export function toTemplate(
     minSize,
     maxSize,
     memoryOverhead,
+    offers,
     ...rest
   }: z.output<typeof Template>,
   pool: string,
@@ -101,6 +128,7 @@ export function toTemplate(
         minSize: toSize(minSize),
         maxSize: toSize(maxSize),
         memoryOverhead: fromQuantities({ memory: memoryOverhead }).memory ?? 0,
+        ...(provider === lender && { offers: toRules(offers) }),
       },
     }),
   };

@@ -57,6 +57,10 @@ test('explain tells of a machine, and what is not there', async () => {
     code: 1,
     stdout: 'There is no pod shop/none.\n',
   });
+  expect(await bamel(['explain', 'decision', 'd-0', ...flags])).toMatchObject({
+    code: 1,
+    stdout: 'There is no decision d-0: only the last ones are kept.\n',
+  });
   expect(await bamel(['explain', 'weather', ...flags])).toMatchObject({ code: 2 });
   expect(await bamel(['simulate', ...flags])).toMatchObject({ code: 2 });
 });

@@ -15,6 +15,7 @@ export function lookSuite(scene: () => Scene): void {
   test.each([
     ['get', 'KIND [NAME…]'],
     ['describe', 'machine NAME'],
+    ['explain', '--server URL'],
     ['top', '[machines|pools]'],
     ['events', '--follow'],
     ['drain', '--timeout DURATION'],
@@ -95,6 +96,25 @@ export function lookSuite(scene: () => Scene): void {
       name: 'rack',
     });
   });
+
+  test('explain: a machine, a pod that waits, a decision; the host and the store say the same', async () => {
+    const name = await serving();
+    const machine = await run('explain', 'machine', name);
+    expect([machine.code, machine.stderr]).toEqual([0, '']);
+    expect(machine.stdout).toMatch(
+      new RegExp(`^${name} of pool rack is ready; its power is on\\.\n  kept: `),
+    );
+    const [pod = ''] = (await run('get', 'pods', '-o', 'name')).stdout.trim().split('\n');
+    const asked = ['explain', 'pod', pod.replace('pod/', '')];
+    const told = await run(...asked, '--server', scene().host.url);
+    expect(told.stdout).toMatch(/^story\/giant-\S+ waits for 64 cpu\.\n {2}m-1 +64 cpu wanted/);
+    expect(await onStore(...asked, '--kubeconfig', scene().world.files.kubeconfig)).toEqual(told);
+    expect((await run('explain', 'decision', 'latest')).stdout).toMatch(/\(inputs \w+\)\n/);
+    expect(await run('explain', 'machine', 'm-9')).toMatchObject({
+      code: 1,
+      stdout: 'There is no machine m-9.\n',
+    });
+  }, 120_000);
 
   test('top: by watts, the one that is on first', async () => {
     const { stdout } = await run('top');

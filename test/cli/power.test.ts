@@ -91,3 +91,17 @@ test('where no host runs it says so, and begins nothing', async () => {
   expect(ran.stderr).toContain('no host runs on');
   expect(ran.code).toBe(1);
 });
+
+test('credentials that its BMC refuses show in its status, with what to do', async () => {
+  world.lab.machines.get('m-2')?.machine.faults.set({ fault: 'wrong-credentials' });
+  const told = await eventually(async () => {
+    const ran = await runBamel(['power', 'm-2', 'status'], env, 60_000);
+    expect(ran.stdout).toMatch(/^refused /m);
+    return ran.stdout;
+  }, 60_000);
+  expect(told).toMatch(/^refused {3}.*refused the credentials/m);
+  expect(told).toMatch(
+    /^to do {5}put the right ones where bmcCredentials of m-2 points: .* again at 20\d\d-/m,
+  );
+  expect((await runBamel(['describe', 'machine', 'm-2'], env, 60_000)).stdout).toMatch(/^Refused: +\S/m);
+}, 150_000);

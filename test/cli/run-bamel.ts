@@ -1,12 +1,8 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
+import { buildFolder } from '../support/build-folder.ts';
 
 const shim = fileURLToPath(new URL('../../cli/bamel.js', import.meta.url));
-const builder = new URL('../../scripts/build/build-bundle.ts', import.meta.url).href;
 
 export interface Ran {
   readonly code: number;
@@ -41,16 +37,12 @@ export interface BuiltBamel {
   remove(): Promise<void>;
 }
 
-/** The command as it is shipped. Bundled by another process: esbuild does not run inside Jest's sandbox. */
+/** The command as it is shipped. */
 export async function buildBamel(): Promise<BuiltBamel> {
-  const out = await mkdtemp(join(tmpdir(), 'bamel-built-'));
-  const script = `const { buildBundle } = await import(${JSON.stringify(builder)});
-    await buildBundle({ folder: 'bamel', entry: 'cli/main.ts' }, ${JSON.stringify(out)});`;
-  await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script]);
-  const program = join(out, 'bamel/index.mjs');
+  const { program, remove } = await buildFolder('bamel');
   return {
     program,
     run: (args, env = {}) => runProgram(process.execPath, [program, ...args], env, 120_000),
-    remove: () => rm(out, { recursive: true, force: true }),
+    remove,
   };
 }

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { KubeConfig, PatchStrategy, PolicyV1Api, setHeaderOptions } from '@kubernetes/client-node';
+import { PatchStrategy, setHeaderOptions } from '@kubernetes/client-node';
 import { startWorld, type World } from '../story/story.ts';
 import { eventually } from '../support/eventually.ts';
 import type { HostProcess } from '../support/host-process.ts';
@@ -29,20 +29,13 @@ export async function startScene(): Promise<Scene> {
   await world.people.deploy('web', 1, { cpu: '2', memory: '4Gi' });
   await eventually(async () => expect(await world.people.running('web')).toHaveLength(1), 90_000);
   await world.people.deploy('giant', 1, { cpu: '64' });
-  const kubeConfig = new KubeConfig();
-  kubeConfig.loadFromString(world.lab.kubeconfig);
   return {
     bamel,
     world,
     host,
     store,
     run: (...args) => bamel.run(args, { BAMEL_URL: host.url }),
-    async protect(app) {
-      await kubeConfig.makeApiClient(PolicyV1Api).createNamespacedPodDisruptionBudget({
-        namespace: 'story',
-        body: { metadata: { name: app }, spec: { minAvailable: 1, selector: { matchLabels: { app } } } },
-      });
-    },
+    protect: (app) => world.people.protect(app),
     async cordon(name) {
       const body = { spec: { unschedulable: true } };
       await world.people.core.patchNode(

@@ -1,0 +1,42 @@
+import { z } from 'zod';
+import { readDiscovery } from '../../shared/adapters/discovery-state.ts';
+import { done, retryLater } from '../../shared/core/outcome.ts';
+import type { Remote } from '../../shared/core/remote.ts';
+import type { Handler } from '../../shared/runtime/function.ts';
+import { type Deps, underLease } from '../deps.ts';
+import { refresh, tidy } from './refresh.ts';
+
+export { discoveryRoutes } from './routes.ts';
+
+export const DiscoveryInput = z.strictObject({
+  machine: z.string().optional().describe('what an event is about; everything is looked at anyway'),
+});
+
+const leaseTtlMs = 15_000;
+const patienceMs = 1_000;
+
+/** Publishes what we lend, reads what others do, and forgets what has ended. By hand it does so at once. */
+export function discovery(deps: Deps): Handler<z.output<typeof DiscoveryInput>> {
+  return async (_, { signal, trigger }) => {
+    const { remote } = await deps.inventory.settings();
+    if (await isIdle(deps, remote)) return done({ offers: await tidy(deps, remote) });
+    const result = await underLease(
+      deps,
+      'discovery',
+      leaseTtlMs,
+      { ms: patienceMs, signal },
+      async (lease) => {
+        const until = AbortSignal.any([signal, lease.lost]);
+        const refreshed = await refresh(deps, remote, lease, until, trigger === 'by-hand');
+        return { ...refreshed, offers: await tidy(deps, remote) };
+      },
+    );
+    return result ? done(result) : retryLater(1_000, 'another instance is looking just now');
+  };
+}
+
+/** Most have no remote clusters: they pay nothing for them. */
+async function isIdle({ inventory }: Deps, { sources, offers }: Remote): Promise<boolean> {
+  if (sources.length + offers.length > 0) return false;
+  return (await readDiscovery(inventory.store)).published.length === 0;
+}

@@ -1,0 +1,4 @@
+import { serveFunction } from '../serve-function.ts';
+import { start } from '../start.ts';
+
+start(() => serveFunction('discovery'));

@@ -1,0 +1,180 @@
+import { writeAudit } from '../../shared/adapters/peering-audit.ts';
+import { hashOf, nonceLifetimeMs, readNonce, writeNonce } from '../../shared/adapters/peering-nonces.ts';
+import type { PeerCluster } from '../../shared/core/remote.ts';
+import { type Lease, PowerError } from '../../shared/ports.ts';
+import { csrProblem } from '../../shared/runtime/csr.ts';
+import { isSignedBy } from '../../shared/runtime/ed25519.ts';
+import { type Deps, underLease } from '../deps.ts';
+import { Refused } from './refused.ts';
+import {
+  admit,
+  type Cluster,
+  type Exchange,
+  type Identity,
+  namespaceOf,
+  readLiqoNonce,
+  renewLiqoNonce,
+} from './tenant.ts';
+
+/** Who asks: the address, for the audit. */
+export interface Asker {
+  readonly address: string;
+  readonly signal: AbortSignal;
+}
+
+export type PeeringDeps = Pick<
+  Deps,
+  'inventory' | 'cluster' | 'objects' | 'clock' | 'log' | 'metrics' | 'owner'
+>;
+
+const leaseTtlMs = 15_000;
+const patienceMs = 20_000;
+
+/** The provider's side of peering: a nonce, and for its signature a certificate. No secret goes either way. */
+export function createPeering(deps: PeeringDeps) {
+  const { inventory, clock } = deps;
+  const { store } = inventory;
+
+  const peerOf = async (clusterID: string): Promise<PeerCluster> => {
+    const { remote } = await inventory.settings();
+    const peer = remote.peers.find((one) => one.clusterID === clusterID);
+    if (!peer) throw new Refused('unknown-peer', `${clusterID} is not in the provider's remote.peers`);
+    if (peer.validUntil !== undefined && clock.now() >= peer.validUntil)
+      throw new Refused(
+        'expired-peer',
+        `${clusterID} was a peer until ${new Date(peer.validUntil).toISOString()}`,
+      );
+    return peer;
+  };
+
+  /** One at a time for each peer, whichever instance is asked. */
+  const alone = async <Value>(
+    clusterID: string,
+    signal: AbortSignal,
+    work: (cluster: Cluster, lease: Lease) => Promise<Value>,
+  ): Promise<Value> => {
+    const { objects } = deps;
+    if (!objects) throw new Refused('unavailable', 'the provider has no cluster to make tenants in');
+    const done = await underLease(
+      deps,
+      `peering-${clusterID}`,
+      leaseTtlMs,
+      { ms: patienceMs, signal },
+      async (lease) => ({
+        value: await work({ objects, clock, signal: AbortSignal.any([signal, lease.lost]) }, lease),
+      }),
+    );
+    if (!done) throw new Refused('unavailable', `another exchange of ${clusterID} is under way`, 5);
+    return done.value;
+  };
+
+  const keep = async (clusterID: string, hash: string, lease: Lease, used: boolean): Promise<void> => {
+    const now = clock.now();
+    const before = used ? await readNonce(store, clusterID) : undefined;
+    const record = { hash, at: before?.at ?? now, ...(used && { usedAt: now }) };
+    if (!(await writeNonce(store, clusterID, record, lease)))
+      throw new Refused('unavailable', 'another instance took over: try again', 5);
+  };
+
+  /** Asked twice, the same one is given until it is used: nobody can spoil another's exchange by asking. */
+  const giveNonce = (clusterID: string, signal: AbortSignal): Promise<{ nonce: string }> =>
+    alone(clusterID, signal, async (cluster, lease) => {
+      const record = await readNonce(store, clusterID);
+      if (record && record.usedAt === undefined && clock.now() - record.at < nonceLifetimeMs) {
+        const nonce = await readLiqoNonce(cluster, clusterID);
+        if (nonce !== undefined && hashOf(nonce) === record.hash) return { nonce };
+      }
+      const nonce = await renewLiqoNonce(cluster, clusterID);
+      await keep(clusterID, hashOf(nonce), lease, false);
+      return { nonce };
+    });
+
+  const exchange = (peer: PeerCluster, given: Exchange, signal: AbortSignal): Promise<Identity> =>
+    alone(peer.clusterID, signal, async (cluster, lease) => {
+      const { clusterID } = peer;
+      const record = await readNonce(store, clusterID);
+      if (!record) throw new Refused('no-nonce', 'no nonce was given to this peer: ask for one first');
+      if (record.usedAt !== undefined)
+        throw new Refused('replayed', 'this nonce was used already: ask for another one');
+      if (clock.now() - record.at >= nonceLifetimeMs)
+        throw new Refused('expired-nonce', 'this nonce is older than 10 minutes: ask for another one');
+      const nonce = await readLiqoNonce(cluster, clusterID);
+      if (nonce === undefined || hashOf(nonce) !== record.hash)
+        throw new Refused('no-nonce', 'the nonce was replaced meanwhile: ask for another one');
+      check(peer, given, nonce);
+      const identity = await admit(cluster, given);
+      await keep(clusterID, record.hash, lease, true);
+      return identity;
+    });
+
+  /** Whatever comes of it is counted, logged and kept. */
+  const audited = async <Value>(
+    what: 'nonce' | 'exchange',
+    who: string,
+    { address }: Asker,
+    work: () => Promise<Value>,
+  ): Promise<Value> => {
+    const told = async (result: string, why?: string): Promise<void> => {
+      deps.metrics?.peeringRequests.inc({ what, outcome: result });
+      const fields = { step: 'peering', what, peer: who, address, result, why };
+      if (result === 'accepted') deps.log.info(fields, 'peering request accepted');
+      else deps.log.warn(fields, 'peering request refused');
+      await writeAudit(store, { at: clock.now(), what, who, from: address, result, why });
+    };
+    try {
+      const value = await work();
+      await told('accepted');
+      return value;
+    } catch (error) {
+      if (error instanceof Refused) await told(error.result, error.message);
+      if (!(error instanceof PowerError)) throw error;
+      // What our API server says is for our own people.
+      deps.log.warn({ err: error, peer: who }, 'the cluster did not do what a peering needs');
+      await told('unavailable', error.message);
+      throw new Refused('unavailable', 'the provider cannot do that just now', 10);
+    }
+  };
+
+  const tell = (peer: string, type: 'Normal' | 'Warning', text: string): Promise<void> =>
+    deps.cluster.tell(
+      { kind: 'Namespace', name: namespaceOf(peer) },
+      type,
+      type === 'Normal' ? 'PeeringAccepted' : 'PeeringRefused',
+      `bamel: ${text}`,
+    );
+
+  return {
+    nonce: (clusterID: string, asker: Asker): Promise<{ nonce: string }> =>
+      audited('nonce', clusterID, asker, async () => {
+        await peerOf(clusterID);
+        return giveNonce(clusterID, asker.signal);
+      }),
+    exchange: (given: Exchange, asker: Asker): Promise<Identity> =>
+      audited('exchange', given.clusterID, asker, async () => {
+        const peer = await peerOf(given.clusterID);
+        if (given.publicKey !== peer.publicKey)
+          throw new Refused('wrong-key', `${peer.clusterID} has another key in the provider's remote.peers`);
+        try {
+          const identity = await exchange(peer, given, asker.signal);
+          await tell(peer.clusterID, 'Normal', `${peer.clusterID} at ${asker.address} is a tenant`);
+          return identity;
+        } catch (error) {
+          if (error instanceof Refused && error.result !== 'unavailable')
+            await tell(peer.clusterID, 'Warning', `an exchange from ${asker.address}: ${error.message}`);
+          throw error;
+        }
+      }),
+  };
+}
+
+/** What Liqo would check as well: it would only stay silent for ever. */
+function check({ clusterID, publicKey }: PeerCluster, given: Exchange, nonce: string): void {
+  if (!isSignedBy(publicKey, nonce, Buffer.from(given.signature, 'base64')))
+    throw new Refused('bad-signature', `the nonce is not signed with the key of ${clusterID}`);
+  const problem = csrProblem(Buffer.from(given.csr, 'base64').toString('utf8'), {
+    commonName: clusterID,
+    organization: 'liqo.io',
+    publicKey,
+  });
+  if (problem !== undefined) throw new Refused('bad-request', `the certificate request: ${problem}`);
+}

@@ -1,0 +1,123 @@
+import { createHash } from 'node:crypto';
+import { type DiscoveryState, readDiscovery, writeDiscovery } from '../../shared/adapters/discovery-state.ts';
+import { noteLatency, pruneOffers, readStoredOffers } from '../../shared/adapters/offers.ts';
+import { sealOffer } from '../../shared/adapters/sealed-offer.ts';
+import type { Remote } from '../../shared/core/remote.ts';
+import type { Lease } from '../../shared/ports.ts';
+import { type Deps, forEachOf } from '../deps.ts';
+import { latencyOf, publishOffer, readListing } from './ask.ts';
+import { takeOffer } from './take.ts';
+
+export type RefreshDeps = Pick<
+  Deps,
+  'inventory' | 'clock' | 'log' | 'metrics' | 'resolve' | 'credentials' | 'owner'
+>;
+
+/** What a look has come to. */
+export interface Refreshed {
+  readonly taken: number;
+  readonly refused: number;
+  readonly published: number;
+  readonly failed: readonly string[];
+}
+
+const atOnce = 8;
+/** How many publications long an offer of ours is valid: two may get lost. */
+const validFor = 3;
+
+/** Publishes what we offer and reads what others do, when it is time to or the settings have changed. */
+export async function refresh(
+  deps: RefreshDeps,
+  remote: Remote,
+  lease: Lease,
+  signal: AbortSignal,
+  atAnyRate: boolean,
+): Promise<Refreshed | undefined> {
+  const { store } = deps.inventory;
+  const state = await readDiscovery(store);
+  const now = deps.clock.now();
+  const settings = createHash('sha256').update(JSON.stringify(remote)).digest('hex');
+  const isDue = settings !== state.settings || Math.abs(now - state.at) >= remote.refreshEveryMs;
+  if (!isDue && !atAnyRate) return undefined;
+  const failed: string[] = [];
+  const failing = (what: string, where: string) => (error: Error) => {
+    failed.push(`${where}: ${error.message}`);
+    deps.log.warn({ step: 'offers', what, where, err: error }, 'discovery of another cluster failed');
+  };
+
+  const next: DiscoveryState = {
+    at: now,
+    settings,
+    ...(await publication(deps, remote, state, now).catch((error: Error) => {
+      failing('sign', 'remote.signingKey')(error);
+      return { serial: state.serial, published: [] };
+    })),
+  };
+  // Written first: a number that was sent out is never used again.
+  if (!(await writeDiscovery(store, next, lease))) return undefined;
+  await forEachOf(remote.publishTo, atOnce, async (registry) => {
+    for (const { sealed } of next.published)
+      await publishOffer(deps, registry, sealed, signal).catch(failing('publish', registry.url));
+  });
+
+  let taken = 0;
+  let refused = 0;
+  await forEachOf(remote.sources, atOnce, async (source) => {
+    const offers = await readListing(deps, source, signal).catch(failing('read', source.url));
+    for (const given of offers ?? []) {
+      const result = await takeOffer(deps, remote, given, {
+        what: 'offer',
+        from: source.url,
+        keptAs: source.url,
+      });
+      if (typeof result === 'string') taken += 1;
+      else refused += 1;
+    }
+  });
+  await measure(deps, signal);
+  return { taken, refused, published: next.published.length, failed };
+}
+
+/** Our own offers, signed anew. */
+async function publication(
+  { credentials }: RefreshDeps,
+  { offers, clusterID, endpoint, signingKey, refreshEveryMs }: Remote,
+  before: DiscoveryState,
+  now: number,
+): Promise<Pick<DiscoveryState, 'serial' | 'published'>> {
+  if (offers.length === 0 || !clusterID || !endpoint || !signingKey)
+    return { serial: before.serial, published: [] };
+  const { privateKey } = (await credentials?.(signingKey)) ?? {};
+  if (privateKey === undefined)
+    throw new Error(`the credentials ${signingKey} have no privateKey: bamel offers keygen makes one`);
+  // Also where the clock was put back.
+  const serial = Math.max(now, before.serial + 1);
+  const validUntil = now + validFor * refreshEveryMs;
+  const about = { clusterID, endpoint, validFrom: now, validUntil, serial };
+  return {
+    serial,
+    published: offers.map((terms) => ({ sealed: sealOffer(terms, about, privateKey), validUntil })),
+  };
+}
+
+/** How far away each provider is. */
+async function measure(deps: RefreshDeps, signal: AbortSignal): Promise<void> {
+  const { store } = deps.inventory;
+  const endpoints = new Set((await readStoredOffers(store)).map(({ offer }) => offer.endpoint));
+  const latencies = new Map<string, number>();
+  await forEachOf([...endpoints], atOnce, async (endpoint) => {
+    const ms = await latencyOf(deps, endpoint, signal);
+    if (ms !== undefined) latencies.set(endpoint, ms);
+  });
+  await noteLatency(store, latencies);
+}
+
+/** Forgets offers that have ended or are not to be taken any more, and tells how many there are. */
+export async function tidy({ inventory, clock, metrics }: RefreshDeps, { trust }: Remote): Promise<number> {
+  const now = clock.now();
+  const left = await pruneOffers(inventory.store, trust, now);
+  const usable = left.filter(({ offer }) => now < offer.validUntil).length;
+  metrics?.offers.set({ state: 'usable' }, usable);
+  metrics?.offers.set({ state: 'expired' }, left.length - usable);
+  return usable;
+}

@@ -1,0 +1,20 @@
+import { writeAudit } from '../../shared/adapters/peering-audit.ts';
+import type { Refusal } from '../../shared/adapters/sealed-offer.ts';
+import { offerId } from '../../shared/schema/offer.ts';
+import type { Deps } from '../deps.ts';
+
+export type OfferDeps = Pick<Deps, 'inventory' | 'clock' | 'log' | 'metrics'>;
+
+/** Counts, logs and keeps that an offer was refused; the same again and again is kept once. */
+export async function noteRefused(
+  { inventory, clock, log, metrics }: OfferDeps,
+  { reason, why, published }: Refusal,
+  what: 'offer' | 'publish',
+  from: string,
+): Promise<void> {
+  metrics?.offersRefused.inc({ reason });
+  const offer = published && offerId(published);
+  log.warn({ step: 'offers', offer, from, reason, why }, 'offer refused');
+  const who = published?.clusterID ?? '?';
+  await writeAudit(inventory.store, { at: clock.now(), what, who, from, result: reason, why });
+}

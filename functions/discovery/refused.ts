@@ -1,0 +1,32 @@
+import { HttpError } from '../../shared/runtime/http-answer.ts';
+
+/** Every way in which a peering is refused, and what that is in HTTP. */
+const statuses = {
+  'unknown-peer': 403,
+  'expired-peer': 403,
+  'wrong-key': 403,
+  'bad-signature': 403,
+  'bad-request': 403,
+  drained: 403,
+  replayed: 409,
+  'no-nonce': 410,
+  'expired-nonce': 410,
+  'too-many': 429,
+  unavailable: 503,
+} as const;
+
+export type RefusedResult = keyof typeof statuses;
+
+/** A peering that is refused, with the word that it is counted under. */
+export class Refused extends HttpError {
+  readonly result: RefusedResult;
+  constructor(result: RefusedResult, why: string, retryAfterSeconds?: number) {
+    super(
+      statuses[result],
+      why,
+      { reason: result },
+      retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) },
+    );
+    this.result = result;
+  }
+}

@@ -1,0 +1,37 @@
+import { type Written, withdrawOffer, writeOffer } from '../../shared/adapters/offers.ts';
+import { writeAudit } from '../../shared/adapters/peering-audit.ts';
+import { judge, type Refusal } from '../../shared/adapters/sealed-offer.ts';
+import type { Remote } from '../../shared/core/remote.ts';
+import { offerId } from '../../shared/schema/offer.ts';
+import { noteRefused, type OfferDeps } from './refuse-offer.ts';
+
+/** Judges an offer that came, and keeps it if it is one to keep. */
+export async function takeOffer(
+  deps: OfferDeps,
+  { trust }: Remote,
+  given: unknown,
+  { what, from, keptAs }: { what: 'offer' | 'publish'; from: string; keptAs: string },
+): Promise<Written | Refusal> {
+  const { store } = deps.inventory;
+  const now = deps.clock.now();
+  const judged = judge(given, { trust, now });
+  if ('sealed' in judged) {
+    const written = await writeOffer(store, judged, { from: keptAs, now });
+    if (written === 'new' && what === 'publish')
+      await writeAudit(store, { at: now, what, who: judged.published.clusterID, from, result: 'accepted' });
+    if (written !== 'older') return written;
+    const refusal: Refusal = {
+      reason: 'older',
+      why: `a later publication than ${judged.published.serial} is known`,
+      published: judged.published,
+    };
+    await noteRefused(deps, refusal, what, from);
+    return refusal;
+  }
+  const { reason, published } = judged;
+  // Its provider wants more now: what it wanted before holds no longer.
+  if (reason === 'too-expensive' && published)
+    await withdrawOffer(store, offerId(published), published.serial);
+  await noteRefused(deps, judged, what, from);
+  return judged;
+}

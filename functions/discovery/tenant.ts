@@ -1,0 +1,174 @@
+import { X509Certificate } from 'node:crypto';
+import { z } from 'zod';
+import type { Clock, KubeObject, KubeObjects } from '../../shared/ports.ts';
+import { Refused } from './refused.ts';
+
+/** What a consumer sends: all base64, as Liqo's Tenant has it. */
+export interface Exchange {
+  readonly clusterID: string;
+  readonly publicKey: string;
+  readonly csr: string;
+  readonly signature: string;
+}
+
+/** What a consumer gets: where the API server is, and the certificate for the key that it has. */
+export interface Identity {
+  readonly tenantNamespace: string;
+  readonly authParams: {
+    readonly apiServer: string;
+    readonly ca?: string | undefined;
+    readonly signedCRT: string;
+  };
+}
+
+export interface Cluster {
+  readonly objects: KubeObjects;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+}
+
+const lookEveryMs = 200;
+/** Liqo does either in well under a second. */
+const lastingMs = 3_600_000;
+const patienceMs = { nonce: 10_000, tenant: 20_000, gone: 20_000, renewed: 5_000 };
+
+export const namespaceOf = (peer: string): string => `liqo-tenant-${peer}`;
+
+const pathsOf = (peer: string) => {
+  const namespace = `/api/v1/namespaces/${namespaceOf(peer)}`;
+  return {
+    namespace,
+    nonce: `${namespace}/secrets/liqo-nonce`,
+    tenant: `/apis/authentication.liqo.io/v1beta1/namespaces/${namespaceOf(peer)}/tenants/${peer}`,
+  };
+};
+
+const labelsOf = (peer: string) => ({ 'liqo.io/remote-cluster-id': peer });
+
+/** Undefined: it did not come in time. */
+async function waitFor<Value>(
+  { clock, signal }: Cluster,
+  ms: number,
+  look: (waitedMs: number) => Promise<Value | undefined>,
+): Promise<Value | undefined> {
+  const began = clock.monotonic();
+  for (;;) {
+    const waited = clock.monotonic() - began;
+    const found = await look(waited);
+    if (found !== undefined || waited >= ms || signal.aborted) return found;
+    await clock.sleep(lookEveryMs, signal);
+  }
+}
+
+const nonceIn = (secret: KubeObject | undefined): string | undefined => {
+  const { nonce } = z.object({ nonce: z.string().min(1) }).safeParse(secret?.data).data ?? {};
+  return nonce && Buffer.from(nonce, 'base64').toString('utf8');
+};
+
+/** The nonce that the peer has yet to sign; undefined where there is none. */
+export const readLiqoNonce = async (
+  { objects, signal }: Cluster,
+  peer: string,
+): Promise<string | undefined> => nonceIn(await objects.get(pathsOf(peer).nonce, signal));
+
+/** Has Liqo make another nonce, whatever there was before. */
+export async function renewLiqoNonce(cluster: Cluster, peer: string): Promise<string> {
+  const { objects, signal } = cluster;
+  const paths = pathsOf(peer);
+  await ensureNamespace(cluster, peer);
+  await objects.remove(paths.nonce, signal);
+  await objects.ensure(
+    paths.nonce,
+    {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: {
+        name: 'liqo-nonce',
+        namespace: namespaceOf(peer),
+        labels: { ...labelsOf(peer), 'liqo.io/nonce': 'true' },
+      },
+    },
+    signal,
+  );
+  const nonce = await waitFor(cluster, patienceMs.nonce, () => readLiqoNonce(cluster, peer));
+  if (nonce !== undefined) return nonce;
+  throw new Refused('unavailable', "the provider's Liqo made no nonce in time: try again", 10);
+}
+
+async function ensureNamespace({ objects, signal }: Cluster, peer: string): Promise<void> {
+  const labels = { ...labelsOf(peer), 'liqo.io/tenant-namespace': 'true' };
+  const name = namespaceOf(peer);
+  const { metadata } = await objects.ensure(
+    pathsOf(peer).namespace,
+    { apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels } },
+    signal,
+  );
+  if (metadata.deletionTimestamp !== undefined)
+    throw new Refused('unavailable', 'what was there of an earlier peering is still being removed', 10);
+  // A namespace of that name that somebody made for something else.
+  if (Object.entries(labels).some(([key, value]) => metadata.labels?.[key] !== value))
+    throw new Refused('unavailable', `the provider's namespace ${name} is not one of Liqo's`);
+}
+
+const Spec = z.object({ publicKey: z.string().optional(), tenantCondition: z.string().optional() });
+const Status = z.object({
+  tenantNamespace: z.string().min(1),
+  authParams: z.object({
+    apiServer: z.string().min(1),
+    ca: z.string().optional(),
+    signedCRT: z.string().min(1),
+  }),
+});
+
+/** Makes the peer a tenant, with the certificate that Liqo signs for it. */
+export async function admit(cluster: Cluster, { clusterID, ...exchange }: Exchange): Promise<Identity> {
+  const { objects, signal } = cluster;
+  const { tenant: path } = pathsOf(clusterID);
+  const before = await objects.get(path, signal);
+  const { publicKey, tenantCondition } = Spec.safeParse(before?.spec).data ?? {};
+  if (tenantCondition === 'Drained')
+    throw new Refused('drained', `the provider has drained ${clusterID}: ask its people`);
+  const isOfOldKey = before !== undefined && publicKey !== exchange.publicKey;
+  if (isOfOldKey) await removeTenant(cluster, path);
+  const there = before && !isOfOldKey ? before : undefined;
+  if (there) await objects.patch(path, { spec: exchange }, signal);
+  else
+    await objects.ensure(
+      path,
+      {
+        apiVersion: 'authentication.liqo.io/v1beta1',
+        kind: 'Tenant',
+        metadata: { name: clusterID, namespace: namespaceOf(clusterID), labels: labelsOf(clusterID) },
+        spec: { clusterID, ...exchange },
+      },
+      signal,
+    );
+  const known = Status.safeParse(there?.status).data?.authParams.signedCRT;
+  // Liqo gives the same certificate again for the same request, until that one ends.
+  const renewedMs = known === undefined || isLasting(known, cluster.clock.now()) ? 0 : patienceMs.renewed;
+  const identity = await waitFor(cluster, patienceMs.tenant, async (waitedMs) => {
+    const { data } = Status.safeParse((await objects.get(path, signal))?.status);
+    return data?.authParams.signedCRT === known && waitedMs < renewedMs ? undefined : data;
+  });
+  if (identity) return identity;
+  throw new Refused('unavailable', "the provider's Liqo did not sign in time: send the same again", 10);
+}
+
+/** Whether a certificate is good for a while; what is none is not. */
+function isLasting(signedCRT: string, now: number): boolean {
+  try {
+    return new X509Certificate(Buffer.from(signedCRT, 'base64')).validToDate.getTime() > now + lastingMs;
+  } catch {
+    return false;
+  }
+}
+
+/** A key that was replaced may have been stolen: what it was given ends. */
+async function removeTenant(cluster: Cluster, path: string): Promise<void> {
+  const { objects, signal } = cluster;
+  await objects.remove(path, signal);
+  const gone = await waitFor(cluster, patienceMs.gone, async () =>
+    (await objects.get(path, signal)) ? undefined : true,
+  );
+  if (!gone) throw new Refused('unavailable', 'what was there of an earlier key is still being removed', 10);
+}

@@ -1,0 +1,107 @@
+import { z } from 'zod';
+import type { Remote as CoreRemote } from '../core/remote.ts';
+import { Tls } from '../drivers/common/tls.ts';
+import { durationMs } from '../runtime/duration.ts';
+import { ClusterID, DiscoveryUrl, OfferTerms, PublicKey } from './offer.ts';
+
+const address = (what: string) =>
+  z.strictObject({
+    url: DiscoveryUrl.describe(`${what}, such as https://bamel.example:8443/discovery`),
+    tls: Tls.optional(),
+    credentials: z
+      .string()
+      .min(1)
+      .optional()
+      .describe('a Secret, or a name in the credentials folder, whose token is sent'),
+  });
+
+const unique = <Item>(nameOf: (item: Item) => string) => ({
+  check: (items: readonly Item[]): boolean => new Set(items.map(nameOf)).size === items.length,
+  error: 'each may be there once only',
+});
+const once = unique(({ clusterID }: { clusterID: string }) => clusterID);
+const onceNamed = unique(({ name }: { name: string }) => name);
+
+/** Clusters that lend to us, and those that we lend to. */
+export const Remote = z
+  .strictObject({
+    clusterID: ClusterID.optional().describe(
+      "our cluster's id, as our Liqo has it; needed to offer anything",
+    ),
+    endpoint: DiscoveryUrl.optional().describe(
+      'where others reach our discovery, such as https://bamel.example:8443/discovery; needed to offer anything',
+    ),
+    signingKey: z
+      .string()
+      .min(1)
+      .optional()
+      .describe(
+        'a Secret, or a name in the credentials folder, whose privateKey signs our offers: bamel offers keygen makes it',
+      ),
+    openListing: z.boolean().default(false).describe('anybody may read our listing, without a token'),
+    trust: z
+      .array(
+        z.strictObject({
+          clusterID: ClusterID.describe('its cluster id'),
+          publicKey: PublicKey.describe('what its offers are signed with'),
+          maxPrice: z
+            .number()
+            .nonnegative()
+            .optional()
+            .describe('offers that cost more per core and hour, with what comes along, are not taken'),
+        }),
+      )
+      .max(1_000)
+      .refine(once.check, once.error)
+      .default([])
+      .describe('whose offers are taken; nobody else’s are'),
+    sources: z.array(address('a listing of offers')).max(100).default([]).describe('where offers are read'),
+    offers: z
+      .array(OfferTerms)
+      .max(100)
+      .refine(onceNamed.check, onceNamed.error)
+      .default([])
+      .describe('what we lend'),
+    publishTo: z
+      .array(address('a registry'))
+      .max(20)
+      .default([])
+      .describe('where our offers are sent, besides our own listing'),
+    peers: z
+      .array(
+        z.strictObject({
+          clusterID: ClusterID.describe('its cluster id'),
+          publicKey: PublicKey.describe("its Liqo's public key"),
+          validUntil: z.iso
+            .datetime({ offset: true })
+            .optional()
+            .describe('not from then on, such as 2027-01-31T00:00:00Z'),
+        }),
+      )
+      .max(1_000)
+      .refine(once.check, once.error)
+      .default([])
+      .describe('who may borrow from us; nobody else may'),
+    refreshEvery: durationMs
+      .refine((ms) => ms >= 1_000 && ms <= 3_600_000, 'write 1s to 1h')
+      .prefault('1m')
+      .describe('how often offers are read and published; ours are valid for three times as long'),
+  })
+  .superRefine(({ offers, ...remote }, context) => {
+    if (offers.length === 0) return;
+    for (const field of ['clusterID', 'endpoint', 'signingKey'] as const)
+      if (remote[field] === undefined)
+        context.addIssue({ code: 'custom', path: [field], message: 'is needed to offer something' });
+  })
+  .prefault({})
+  .transform(
+    ({ refreshEvery, peers, ...remote }): CoreRemote => ({
+      ...remote,
+      peers: peers.map(({ validUntil, ...peer }) => ({
+        ...peer,
+        ...(validUntil !== undefined && { validUntil: Date.parse(validUntil) }),
+      })),
+      refreshEveryMs: refreshEvery,
+    }),
+  )
+  .describe('clusters that lend to us, and those that we lend to');
