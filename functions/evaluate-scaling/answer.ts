@@ -6,13 +6,15 @@ export function answerOf(decision: string, record: DecisionRecord): object {
   const withVerdict = (verdict: string) =>
     record.candidates
       .filter((candidate) => candidate.verdict === verdict)
-      .map(({ machine, why, watts, alike }) => ({
+      .map(({ machine, why, watts, price, alike }) => ({
         machine,
         why,
         ...(watts !== undefined && { watts }),
+        ...(price !== undefined && { price }),
         ...(alike && { alike }),
       }));
   const calledOff = withVerdict('cancel-drain');
+  const larger = withVerdict('resize');
   return {
     decision,
     at: new Date(record.at).toISOString(),
@@ -24,9 +26,11 @@ export function answerOf(decision: string, record: DecisionRecord): object {
     })),
     powerOn: withVerdict('power-on'),
     powerOff: withVerdict('drain'),
+    ...(larger.length > 0 && { madeLarger: larger }),
     ...(calledOff.length > 0 && { drainCalledOff: calledOff }),
     kept: withVerdict('kept'),
     rejected: withVerdict('rejected'),
+    ...(record.offers && { offers: record.offers }),
     unmet: record.unmet,
     limits: record.limits,
     ...(record.wants.length > 0 && { wants: record.wants }),

@@ -19,3 +19,12 @@ export function coalesce<Value>(
     return gathering;
   };
 }
+
+/** Whoever a process was started for need not wait: starting it took longer, and what belongs together is there. */
+export function afterTheFirst(wait: () => Promise<void>): () => Promise<void> {
+  let isFirst = true;
+  return async () => {
+    if (!isFirst) await wait();
+    isFirst = false;
+  };
+}

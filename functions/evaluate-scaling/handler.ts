@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { happen, remember } from '../../shared/adapters/changes.ts';
+import { happen, remember, resize } from '../../shared/adapters/changes.ts';
 import { recordDecision } from '../../shared/adapters/decisions.ts';
 import { countEnergy } from '../../shared/adapters/energy.ts';
 import type { MachineRecord } from '../../shared/adapters/inventory.ts';
@@ -18,7 +18,7 @@ import { looksLikeWebhook, Webhook } from '../../shared/schema/webhook.ts';
 import { type Deps, underLease } from '../deps.ts';
 import { events, machineEvent } from '../events.ts';
 import { answerOf } from './answer.ts';
-import { coalesce } from './coalesce.ts';
+import { afterTheFirst, coalesce } from './coalesce.ts';
 import { countEvaluation } from './count.ts';
 import { createLook, type Look } from './look.ts';
 import { createPressureDesk } from './pressure.ts';
@@ -65,7 +65,7 @@ export function evaluateScaling(deps: Deps): Handler<z.output<typeof EvaluateInp
     return outcome;
   };
   const evaluate = coalesce(
-    () => deps.clock.sleep(gatherMs),
+    afterTheFirst(() => deps.clock.sleep(gatherMs)),
     async () => {
       const reasons = [await desk.settle(), await pressures.settle()];
       if (!reasons.includes(true)) return nothingNew;
@@ -112,8 +112,14 @@ async function decideAndWrite(deps: Deps, look: Look, lease: Lease, told: Told):
     let conflicts = 0;
     if (!settings.dryRun)
       for (const intent of decision.intents) {
-        const record = intent.make ? newRecord(intent.make, deps.clock.now()) : byName.get(intent.machine);
-        if (record && !(await writeIntent(deps, intent, record, id, settings, lease))) conflicts += 1;
+        const known = byName.get(intent.machine);
+        const record = known ?? (intent.make && newRecord(intent.make, deps.clock.now()));
+        if (!record) continue;
+        const written =
+          intent.kind === 'resize'
+            ? await writeSize(deps, intent, record, lease)
+            : await writeIntent(deps, intent, intent.kind, record, id, settings, lease);
+        if (!written) conflicts += 1;
       }
     for (const { machine, idleSince } of decision.idle) {
       const record = byName.get(machine);
@@ -133,12 +139,13 @@ async function decideAndWrite(deps: Deps, look: Look, lease: Lease, told: Told):
 async function writeIntent(
   deps: Deps,
   intent: Intent,
+  kind: keyof typeof intentKinds,
   record: MachineRecord,
   decision: string,
   settings: Settings,
   lease: Lease,
 ): Promise<boolean> {
-  const { goal, wakes, event } = intentKinds[intent.kind];
+  const { goal, wakes, event } = intentKinds[kind];
   const now = deps.clock.now();
   const operation = newId('op', now);
   const { machine, why } = intent;
@@ -168,13 +175,32 @@ async function writeIntent(
     deps.log.info({ machine, operation, result }, 'the machine changed since it was looked at');
     return false;
   }
-  deps.metrics?.decisions.inc({ kind: intent.kind });
+  deps.metrics?.decisions.inc({ kind });
   await deps.sink.emit(machineEvent(wakes, machine));
   return true;
 }
 
+/** The size is the intent: whoever looks at the machine next asks for what its description says. */
+async function writeSize(
+  deps: Deps,
+  { machine, make, why, kind }: Intent,
+  record: MachineRecord,
+  lease: Lease,
+): Promise<boolean> {
+  const now = deps.clock.now();
+  const by = 'evaluate-scaling';
+  if (!(await resize(deps.inventory, record, make as MachineInput, { by, why, lease, now }))) {
+    deps.log.info({ machine }, 'the machine changed since it was looked at');
+    return false;
+  }
+  deps.failpoint('evaluate-after-resize');
+  deps.metrics?.decisions.inc({ kind });
+  await deps.sink.emit(machineEvent(events.powerRequested, machine));
+  return true;
+}
+
 /** What each kind of intent begins, and whom it wakes. A drain that is called off ends its operation. */
-const intentKinds: Readonly<Record<Intent['kind'], IntentKind>> = {
+const intentKinds: Readonly<Record<Exclude<Intent['kind'], 'resize'>, IntentKind>> = {
   'power-on': {
     goal: 'on',
     wakes: events.powerRequested,

@@ -1,5 +1,6 @@
 import { readAlerts } from '../../shared/adapters/alerts.ts';
 import type { MachineRecord } from '../../shared/adapters/inventory.ts';
+import { readOffers } from '../../shared/adapters/offers.ts';
 import { readPressure } from '../../shared/adapters/pressure.ts';
 import { alertReadings, noteAlerts } from '../../shared/core/alert-book.ts';
 import { type Alert, steeringOf } from '../../shared/core/alerts.ts';
@@ -21,13 +22,14 @@ export function createLook(deps: Deps): Look {
   const { inventory, clock, ownNode } = deps;
   const readTriggers = createTriggers(deps);
   return async (heard = []) => {
-    const [machines, pools, settings, cluster, book, pressure] = await Promise.all([
+    const [machines, pools, settings, cluster, book, pressure, offers] = await Promise.all([
       inventory.machines(),
       inventory.pools(),
       inventory.settings(),
       deps.cluster.view(),
       readAlerts(inventory.store),
       readPressure(inventory.store, clock.now()),
+      readOffers(inventory.store),
     ]);
     const triggers = await readTriggers(pools);
     const now = clock.now();
@@ -42,6 +44,7 @@ export function createLook(deps: Deps): Look {
       alerts,
       triggers: triggers.readings,
       pressure,
+      offers,
     };
     return { decision: decide(snapshot, now), records: machines, settings, triggers };
   };

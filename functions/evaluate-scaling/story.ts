@@ -51,6 +51,7 @@ const verbs: Readonly<Record<Intent['kind'], string>> = {
   'power-on': 'power on',
   drain: 'drain and power off',
   'cancel-drain': 'call off its drain',
+  resize: 'make larger',
 };
 
 const describe = (requests: Readonly<Record<string, number>>): string =>

@@ -113,6 +113,30 @@ export async function happen(
   return { kind: 'changed', from, to };
 }
 
+/** Describes a machine that was made on demand anew, in another size. False: somebody else wrote, so look again. */
+export async function resize(
+  { store }: Inventory,
+  { spec, status, history, revisions }: MachineRecord,
+  input: MachineRecord['input'],
+  { by, why, lease, now }: Pick<Happening, 'by' | 'why' | 'lease' | 'now'>,
+): Promise<boolean> {
+  const [description, events] = [keys.node(spec.name, 'spec'), keys.node(spec.name, 'events')];
+  const entry: HistoryEntry = { at: now, by, event: 'resized', from: status.state, to: status.state, why };
+  const { committed } = await store.commit(
+    [
+      lease.fence,
+      { key: description, revision: revisions.spec },
+      // Every change of its state is told there.
+      { key: events, revision: revisions.events },
+    ],
+    [
+      { put: description, value: encode(input) },
+      { put: events, value: encode({ entries: [...history, entry].slice(-historyLength) }) },
+    ],
+  );
+  return committed;
+}
+
 /** Writes down what was seen of a machine, where it differs, without changing its state. */
 export async function observe(
   inventory: Inventory,

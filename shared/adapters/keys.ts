@@ -13,8 +13,19 @@ export const keys = {
   pool: (name: string, part: 'members' | 'config' | 'source' | 'target') =>
     `/baremetal/pools/${name}/${part}`,
   global: (
-    part: 'config' | 'stats' | 'source' | 'power-ons' | 'energy' | 'alerts' | 'triggers' | 'caption',
+    part:
+      | 'config'
+      | 'stats'
+      | 'source'
+      | 'power-ons'
+      | 'energy'
+      | 'alerts'
+      | 'triggers'
+      | 'caption'
+      | 'discovery'
+      | 'peering-audit',
   ) => `/baremetal/global/${part}`,
+  peeringNonce: (cluster: string) => `/baremetal/global/peering-nonce-${cluster}`,
   pressures: '/baremetal/global/pressure-',
   pressure: (node: string) => `/baremetal/global/pressure-${node}`,
   operation: (id: string) => `/baremetal/operations/${id}`,

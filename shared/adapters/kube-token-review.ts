@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { Clock } from '../ports.ts';
-import type { TokenReview } from '../runtime/callers.ts';
+import { isAccount, type TokenReview } from '../runtime/callers.ts';
 import { HttpError } from '../runtime/http-answer.ts';
 import type { Log } from '../runtime/log.ts';
 import { createRateLimit } from '../runtime/rate-limit.ts';
@@ -13,6 +13,8 @@ export interface TokenReviewOptions {
   readonly audience: string;
   /** Accounts that may call, a `*` at the end for all that begin so; undefined: those of our own namespace. */
   readonly callers?: readonly string[] | undefined;
+  /** Others, who may only tell of one thing. */
+  readonly tellers?: readonly string[] | undefined;
   readonly clock: Pick<Clock, 'monotonic'>;
   readonly log: Log;
 }
@@ -42,7 +44,7 @@ interface Kept {
 /** Asks the API server whose token it is. Without an answer nobody is let in. */
 export function kubeTokenReview(
   open: () => Promise<KubeTransport>,
-  { audience, callers, clock, log }: TokenReviewOptions,
+  { audience, callers, tellers = [], clock, log }: TokenReviewOptions,
 ): TokenReview {
   const kept = new Map<string, Kept>();
   const asking = new Map<string, Promise<string | undefined>>();
@@ -55,8 +57,10 @@ export function kubeTokenReview(
       // A server that knows no audiences would let in any token that is good for itself.
       const isForUs = status.authenticated === true && status.audiences?.includes(audience) === true;
       const account = isForUs ? status.user?.username : undefined;
-      const allowed = callers ?? [`system:serviceaccount:${kube.namespace ?? 'default'}:*`];
-      return account !== undefined && allowed.some((one) => matches(one, account)) ? account : undefined;
+      const acting = callers ?? [`system:serviceaccount:${kube.namespace ?? 'default'}:*`];
+      return account !== undefined && [...acting, ...tellers].some((one) => isAccount(one, account))
+        ? account
+        : undefined;
     } catch (error) {
       log.warn({ why: problemOf(error) }, 'callers cannot be checked: the API server reviews no tokens');
       throw refusal(503, 'callers cannot be checked just now', 1);
@@ -107,6 +111,3 @@ async function reviewOf(
 
 const refusal = (status: number, why: string, seconds: number): HttpError =>
   new HttpError(status, why, { retryAfterSeconds: seconds }, { 'retry-after': String(seconds) });
-
-const matches = (pattern: string, account: string): boolean =>
-  pattern.endsWith('*') ? account.startsWith(pattern.slice(0, -1)) : account === pattern;

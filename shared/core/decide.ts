@@ -1,5 +1,5 @@
 import { leftToOthers } from './candidates.ts';
-import type { Decision, DecisionRecord, Intent } from './decision.ts';
+import type { Candidate, Decision, DecisionRecord, Intent } from './decision.ts';
 import { digestOf } from './digest.ts';
 import { bounded, everyMachine } from './record.ts';
 import { scaleDown } from './scale-down.ts';
@@ -24,13 +24,7 @@ export function decide(snapshot: Snapshot, now: number): Considered {
   const up = scaleUp(situation, world, minimums, relief);
   const down = scaleDown(situation, world, minimums, relief, up);
   const intents = [...up.intents, ...down.intents];
-  const replaced = new Set(
-    down.candidates.filter(({ verdict }) => verdict === 'power-on').map(({ machine }) => machine),
-  );
-  const candidates = everyMachine(situation.machines, [
-    ...up.candidates.filter(({ machine }) => !replaced.has(machine)),
-    ...down.candidates,
-  ]);
+  const candidates = everyMachine(situation.machines, onceEach([...up.candidates, ...down.candidates]));
   const record: DecisionRecord = {
     at: now,
     digest: digestOf(snapshot, now),
@@ -38,6 +32,7 @@ export function decide(snapshot: Snapshot, now: number): Considered {
     demand: up.demand,
     wants: up.wants,
     candidates: bounded(candidates),
+    offers: up.offers,
     limits: [...new Set([...up.limits, ...down.limits])],
     unmet: up.unmet,
     notes: [...notesOf(snapshot), ...relief.notes],
@@ -52,6 +47,13 @@ export function decide(snapshot: Snapshot, now: number): Considered {
   };
 }
 
+/** What is done with a machine says more than why it was passed over, or kept, otherwise. */
+function onceEach(candidates: readonly Candidate[]): readonly Candidate[] {
+  const isIdle = ({ verdict }: Candidate): boolean => verdict === 'rejected' || verdict === 'kept';
+  const busy = new Set(candidates.filter((one) => !isIdle(one)).map(({ machine }) => machine));
+  return candidates.filter((one) => !isIdle(one) || !busy.has(one.machine));
+}
+
 function notesOf({ pools, cluster, triggers }: Snapshot): string[] {
   const others = pools.filter(({ managedBy }) => managedBy !== 'bamel').map(({ name }) => leftToOthers(name));
   const odd = (triggers ?? []).flatMap(({ pool, trigger, note }) =>
@@ -60,12 +62,16 @@ function notesOf({ pools, cluster, triggers }: Snapshot): string[] {
   return [...others.sort(), ...(cluster.unread ?? []), ...odd];
 }
 
+/** Of what is lent: by whom. */
+const nameOf = ({ kind, machine, make }: Intent): string =>
+  kind === 'power-on' && typeof make?.offer === 'string' ? `${machine} (lent by ${make.offer})` : machine;
+
 /** A summary is for reading at a glance: beyond so many, machines are counted. */
 const mostNamed = 10;
 
 function summarize({ intents, demand, unmet }: DecisionRecord): string {
   const named = (kind: Intent['kind']): string => {
-    const names = intents.filter((intent) => intent.kind === kind).map((intent) => intent.machine);
+    const names = intents.filter((intent) => intent.kind === kind).map(nameOf);
     return names.length <= mostNamed ? names.join(', ') : `${names.length} machines`;
   };
   const sum = (counts: readonly number[]): number => counts.reduce((total, each) => total + each, 0);
@@ -74,12 +80,15 @@ function summarize({ intents, demand, unmet }: DecisionRecord): string {
   const on = named('power-on');
   const off = named('drain');
   const back = named('cancel-drain');
+  const larger = named('resize');
+  const room =
+    waiting > left && !back
+      ? `room for ${waiting - left} waiting ${plural(waiting - left, 'pod')} is on its way`
+      : 'nothing to power on';
   const parts = [
-    on
-      ? `power on ${on}${waiting > 0 ? ` for ${waiting} ${plural(waiting, 'pod')}` : ''}`
-      : waiting > left && !back
-        ? `room for ${waiting - left} waiting ${plural(waiting - left, 'pod')} is on its way`
-        : 'nothing to power on',
+    ...(on ? [`power on ${on}${waiting > 0 ? ` for ${waiting} ${plural(waiting, 'pod')}` : ''}`] : []),
+    ...(on || larger ? [] : [room]),
+    ...(larger ? [`make ${larger} larger`] : []),
     ...(back ? [`call off the drain of ${back}`] : []),
     off ? `drain and power off ${off}` : 'nothing to power off',
   ];

@@ -1,9 +1,9 @@
 /** What is to be done, written to the store before anything is. */
 export interface Intent {
-  readonly kind: 'power-on' | 'drain' | 'cancel-drain';
+  readonly kind: 'power-on' | 'drain' | 'cancel-drain' | 'resize';
   readonly machine: string;
   readonly why: string;
-  /** A machine made on demand: its description as people would write it, to be created with the intent. */
+  /** A machine made on demand, or made larger: its description as people would write it, written with the intent. */
   readonly make?: Readonly<Record<string, unknown>> | undefined;
 }
 
@@ -13,10 +13,23 @@ export interface Candidate {
   readonly verdict: Intent['kind'] | 'rejected' | 'kept';
   readonly why: string;
   readonly watts?: number | undefined;
+  /** What an hour of it costs, where it is lent; of one that grows, an hour of what is added. */
+  readonly price?: number | undefined;
   /** What each policy said of it: less is better. */
   readonly score?: Readonly<Record<string, number>> | undefined;
   /** In large records: so many others fared the same, some of them by name. */
   readonly alike?: { readonly count: number; readonly examples: readonly string[] } | undefined;
+}
+
+/** What a remote cluster would lend to a pool, and what became of that. */
+export interface OfferVerdict {
+  readonly offer: string;
+  readonly pool: string;
+  readonly verdict: 'power-on' | 'resize' | 'rejected';
+  readonly why: string;
+  /** How many of the pods that need one a slice of it would hold, and what an hour of that slice would cost. */
+  readonly pods?: number | undefined;
+  readonly price?: number | undefined;
 }
 
 /** Pods that every machine judges alike. */
@@ -50,6 +63,8 @@ export interface DecisionRecord {
   /** What asked for machines beside pods: minimums, schedules, triggers, pressure, headroom. */
   readonly wants: readonly string[];
   readonly candidates: readonly Candidate[];
+  /** Absent where no pool takes any. */
+  readonly offers?: readonly OfferVerdict[] | undefined;
   /** Limits that kept something from being done. */
   readonly limits: readonly string[];
   readonly unmet: readonly Unmet[];

@@ -1,7 +1,8 @@
 import type { Eligible } from './candidates.ts';
 import type { Chooser } from './choose/greedy.ts';
+import { leastOf } from './choose/lending.ts';
 import { type Box, head } from './choose/shelves.ts';
-import type { Unmet } from './decision.ts';
+import type { OfferVerdict, Unmet } from './decision.ts';
 import { type Group, windowOf } from './demand.ts';
 import { capacityOf, lifecycle } from './lifecycle.ts';
 import type { Machine } from './machine.ts';
@@ -13,6 +14,9 @@ import { addMachine, mark, misfit, type PodKind, rollback, type World } from './
 /** So many kinds of pods are told about one by one. */
 const mostTold = 50;
 
+/** And so many offers with each. */
+const mostOffers = 8;
+
 /** Why each machine that could have been powered on was not, and which limits had a part in it. */
 export function refusals(
   { world, shelves, room }: Chooser,
@@ -23,10 +27,11 @@ export function refusals(
   const rejected = new Map(known);
   const limits = new Set<string>();
   for (const shelf of shelves) {
+    if (shelf.make?.lending?.grows) continue;
     const help = whyNoHelp(world, shelf.example, needy);
     for (const box of shelf.boxes) {
       const next = head(box);
-      const limit = unserved && next ? room.refusal(next.spec) : undefined;
+      const limit = unserved && next ? room.refusal(leastOf(shelf, next)) : undefined;
       if (limit && help === notNeeded) limits.add(limit);
       if (shelf.make) continue;
       for (const { spec } of rest(box)) rejected.set(spec.name, help === notNeeded ? (limit ?? help) : help);
@@ -67,19 +72,24 @@ export function whyUnmet(
   groups: readonly Group[],
   left: Int32Array,
   rejected: ReadonlyMap<string, string>,
+  offers: readonly OfferVerdict[],
 ): Unmet[] {
   const unserved = groups.flatMap((group, index) => {
     const pods = left[index] ?? 0;
     return pods > 0 ? [{ group, pods }] : [];
   });
-  const made = shelves.flatMap(({ make, example }) => (make ? [example] : []));
+  const made = shelves.flatMap(({ make, example }) => (make && !make.lending?.grows ? [example] : []));
+  const lent = offers.map(({ offer, why }) => `offer ${offer}: ${why}`);
   const told = unserved.slice(0, mostTold).map(({ group, pods }) => {
     const misfits = misfitsOf([...situation.machines, ...made], world, group);
     const pools = [...misfits].flatMap(([{ spec }, why]) => (why === undefined ? [spec.pool] : []));
     return {
       pod: podName(group.first),
       pods,
-      why: reasons(situation, misfits, shelves.length > 0, group, rejected),
+      why: [
+        reasons(situation, misfits, shelves.length > 0, group, rejected),
+        ...lent.slice(0, mostOffers),
+      ].join('; '),
       pools: [...new Set(pools)].sort(byText),
     };
   });

@@ -1,5 +1,5 @@
 import { decide } from './decide.ts';
-import type { Candidate, DecisionRecord } from './decision.ts';
+import type { Candidate, DecisionRecord, OfferVerdict } from './decision.ts';
 import { misfitOn } from './explain-unmet.ts';
 import { describeAmount } from './resources.ts';
 import { podName, type Snapshot } from './snapshot.ts';
@@ -35,6 +35,7 @@ export function explainPod(snapshot: Snapshot, name: string, now: number): strin
     wants,
     ...columns([...why].map(([reason, who]) => [listed(who), reason])),
     ...(why.size === 0 && unmet ? [`  ${unmet}`] : []),
+    ...section('Offers', offerLines(decision.record.offers ?? [])),
     ...helps([...why.keys()]),
   ];
 }
@@ -42,6 +43,7 @@ export function explainPod(snapshot: Snapshot, name: string, now: number): strin
 function comes(candidates: readonly Candidate[], place: string): string {
   const found = candidates.find(({ machine }) => machine === place);
   if (found?.verdict === 'power-on') return 'is to be powered on for it';
+  if (found?.verdict === 'resize') return 'is to be made larger for it';
   if (found?.verdict === 'cancel-drain') return 'is not drained after all, for it';
   return 'has room for it, or will have when it is Ready';
 }
@@ -49,7 +51,7 @@ function comes(candidates: readonly Candidate[], place: string): string {
 /** What a person could change. */
 function helps(reasons: readonly string[]): string[] {
   const limits = reasons.flatMap((reason) => {
-    const match = /pool (\S+) is at (maxNodes|cpuCores|memoryMiB) (\d+)/.exec(reason);
+    const match = /pool (\S+) is at (maxNodes|cpuCores|memoryMiB|hourlyCost) ([\d.]+)/.exec(reason);
     return match ? [`raise ${match[1]}.limits.${match[2]} above ${match[3]}`] : [];
   });
   return limits.length > 0 ? [`To run it: ${limits.join(', or ')}.`] : [];
@@ -70,7 +72,7 @@ export function explainMachine(snapshot: Snapshot, name: string, now: number): s
 }
 
 export function explainDecision(record: DecisionRecord): string[] {
-  const { summary, digest, demand, wants, candidates, limits, unmet, notes } = record;
+  const { summary, digest, demand, wants, candidates, offers = [], limits, unmet, notes } = record;
   return [
     `${summary} (inputs ${digest})`,
     ...section(
@@ -90,6 +92,7 @@ export function explainDecision(record: DecisionRecord): string[] {
         ]),
       ).map((line) => line.slice(2)),
     ),
+    ...section('Offers', offerLines(offers)),
     ...section('Limits', limits),
     ...section(
       'Unmet',
@@ -98,6 +101,11 @@ export function explainDecision(record: DecisionRecord): string[] {
     ...section('Notes', notes),
   ];
 }
+
+const offerLines = (offers: readonly OfferVerdict[]): string[] =>
+  columns(
+    offers.map(({ offer, pool, verdict, why }) => [`${offer} for ${pool}`, `${verdict}: ${why}`] as const),
+  ).map((line) => line.slice(2));
 
 const section = (title: string, lines: readonly string[]): string[] =>
   lines.length === 0 ? [] : [`${title}:`, ...lines.map((line) => `  ${line}`)];

@@ -88,8 +88,9 @@ const hung: Guard = (machine, now) => {
 };
 const drained: Guard = ({ status }) =>
   status.drain?.podsLeft === 0 ? undefined : `${status.drain?.podsLeft ?? 'unknown'} pods are left on it`;
-/** The boot it is in, or last was in, began with an operation of ours. */
-export const poweredByUs = ({ status }: Machine): boolean => status.bootTime !== undefined;
+/** The boot it is in, or last was in, began with an operation of ours; nobody else uses what was made for us. */
+export const poweredByUs = ({ spec, status }: Machine): boolean =>
+  status.bootTime !== undefined || spec.made === true;
 const nothingToLose: Guard = (machine, now) => {
   if (machine.status.kubernetesNode && (machine.status.nodeReady || drained(machine, now)))
     return `node ${machine.status.kubernetesNode} may run pods: drain it first`;
@@ -215,7 +216,7 @@ const table = {
   },
   error: {
     means: 'quarantined after a failure',
-    waitsFor: 'retryAt, or its node to turn up after all',
+    waitsFor: 'the time of its next try, or its node to turn up after all',
     capacity: 'none',
     step: 'power-action',
     on: {

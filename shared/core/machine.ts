@@ -98,6 +98,8 @@ export interface MachineStatus {
   /** When a person last dealt with it: what its hardware log said before is no reason any more. */
   readonly acknowledgedAt?: number | undefined;
   readonly drain?: Drain | undefined;
+  /** Made on demand: when it was last given less than was asked for. */
+  readonly shortGrantAt?: number | undefined;
   /** A person took it in hand by a word, not in its description: it is in maintenance until they give it back. */
   readonly setAside?: { readonly by: string; readonly at: number } | undefined;
 }

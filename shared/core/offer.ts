@@ -44,3 +44,9 @@ export function hourlyPrice({ slice = 0, cpu = 0, memoryGiB = 0, gpu = 0 }: Pric
     gpu * (size['nvidia.com/gpu'] ?? 0)
   );
 }
+
+/** What an hour of a core costs, with what comes along, when all that is offered is taken at once. */
+export function corePrice({ price, resources }: Pick<Offer, 'price' | 'resources'>): number {
+  const cores = (resources.cpu ?? 0) / core;
+  return cores > 0 ? hourlyPrice(price, resources) / cores : Number.POSITIVE_INFINITY;
+}

@@ -7,6 +7,8 @@ export interface Operation {
   readonly machine: string;
   readonly goal: 'on' | 'off';
   readonly why: string;
+  /** A person said that it may be the last one that serves. */
+  readonly last?: boolean | undefined;
   readonly decision?: string | undefined;
   /** The machine as it was described when the intent was written: later edits do not change an operation. */
   readonly spec: MachineSpec;

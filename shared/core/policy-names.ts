@@ -1,12 +1,14 @@
 /** How one machine is preferred to another, in the words users write; policies.ts says what each means. */
 export const policyNames = [
   'priority',
+  'own',
   'health',
   'pressure',
   'watts',
   'waste',
   'preference',
   'price',
+  'nearness',
   'diversity',
   'boot-time',
   'wear',

@@ -17,6 +17,8 @@ export interface Powers {
   readonly lastCommandAt?: number | undefined;
   /** An off that was sent and may still come. */
   readonly pendingOff?: { readonly verb: PowerVerb; readonly at: number } | undefined;
+  /** Its power is unknown, but it is there: what was made on demand can be asked to go all the same. */
+  readonly lingers?: boolean | undefined;
 }
 
 /**
@@ -32,7 +34,8 @@ export function nextPowerStep(
 ): PowerStep {
   if (operation.goal === 'off' && !powers.softOff && !powers.hardOff && reading.power !== 'off')
     return { kind: 'impossible', why: 'this machine cannot be powered off by its driver' };
-  if (reading.power === 'unknown') return { kind: 'wait', why: 'power is unknown' };
+  const mayGo = operation.goal === 'off' && operation.commands.length === 0 && powers.lingers === true;
+  if (reading.power === 'unknown' && !mayGo) return { kind: 'wait', why: 'power is unknown' };
   const mayStillGoOff = operation.goal === 'on' && offMayCome(powers, reading.power, timings, now);
   if (mayStillGoOff) return { kind: 'wait', why: mayStillGoOff };
   const again: PowerStep = { kind: 'wait', why: `power is ${reading.power}; reading again to be sure` };

@@ -6,6 +6,7 @@ import { shortOfHeadroom } from './choose/headroom.ts';
 import type { Node, Pod } from './cluster.ts';
 import type { Candidate, Decision, Intent } from './decision.ts';
 import { type Budgets, createBudgets } from './disruption-budgets.ts';
+import { inTurn, targetsOf } from './leave-in-turn.ts';
 import { capacityOf } from './lifecycle.ts';
 import { createDepartures, type Departures } from './limits/departures.ts';
 import type { Machine } from './machine.ts';
@@ -16,10 +17,11 @@ import type { ScaleUp } from './scale-up.ts';
 import type { PoolSpec } from './settings.ts';
 import { nodeOfMachine, podsOf, type Situation } from './situation.ts';
 import { podName } from './snapshot.ts';
-import { byText, plural, seconds } from './text.ts';
+import { plural, seconds } from './text.ts';
 import { transition } from './transition.ts';
 import { type Relief, triggerGates, useOf } from './wants.ts';
 import type { Minimum } from './windows.ts';
+import { createWithdrawer, slicesToGoBack } from './withdraw.ts';
 import { mark, type Place, rollback, type World } from './world/world.ts';
 
 export interface ScaleDown {
@@ -30,7 +32,7 @@ export interface ScaleDown {
 }
 
 /** A machine that serves, and what would have to move if it did not. */
-interface Server {
+export interface Server {
   readonly machine: Machine;
   readonly pool: PoolSpec;
   readonly node: Node;
@@ -39,7 +41,7 @@ interface Server {
   readonly use: number;
 }
 
-interface Round {
+export interface Round {
   readonly situation: Situation;
   readonly world: World;
   readonly departures: Departures;
@@ -80,7 +82,8 @@ export function scaleDown(
       kept(machine, server);
     }
   }
-  servers.sort(leastDisruptionFirst);
+  const withdrawn = slicesToGoBack(situation);
+  servers.sort(inTurn((machine) => withdrawn.has(machine)));
   const round: Round = {
     situation,
     world,
@@ -95,8 +98,21 @@ export function scaleDown(
     promised: new Set(up.promised.flatMap((name) => world.byNode.get(name) ?? [])),
   };
   const replacer = createReplacer(situation, world, up);
+  const withdrawer = createWithdrawer(round, up, withdrawn);
   for (const server of servers) {
     const { machine, pods } = server;
+    const given = withdrawer.giveBack(server, {
+      needed: () => blockedBy(round, server),
+      limited: () =>
+        round.departures.halted(server.pool) ?? round.departures.refusal(machine, server.pool, 'replaced'),
+      moveAway: (leaves) => moveAway(round, server, leaves),
+    });
+    if (given) {
+      remember(machine, undefined);
+      intents.push(...given.intents);
+      candidates.push(...given.candidates);
+      continue;
+    }
     const idleSince = idleAlready(machine, situation.now);
     const needed = whyNeeded(round, server);
     if (needed !== undefined) {
@@ -153,42 +169,27 @@ function toServer(situation: Situation, world: World, machine: Machine): Server 
   return { machine, pool, node, place, pods, use: useOf(situation, [machine]) };
 }
 
-function leastDisruptionFirst(a: Server, b: Server): number {
-  const watts = ({ machine }: Server): number => machine.spec.watts?.idle ?? 0;
-  return (
-    a.pods.length - b.pods.length ||
-    watts(b) - watts(a) ||
-    a.use - b.use ||
-    byText(a.machine.spec.name, b.machine.spec.name)
-  );
-}
-
-/** Nodes that stay come first, then those that would go last: so the pods of many end up on few. */
-function targetsOf(world: World, servers: readonly Server[]): Place[] {
-  const rank = new Map(servers.map(({ place }, index) => [place, servers.length - index]));
-  return world.places
-    .filter(({ index, node, machine }) => {
-      const running = node?.ready && !(machine && capacityOf(machine) === 'coming');
-      return running && world.closed[index] === 0;
-    })
-    .sort((a, b) => (rank.get(a) ?? 0) - (rank.get(b) ?? 0) || byText(a.name, b.name));
-}
-
 /** Why the machine is needed as it is, whatever room there is elsewhere. */
-function whyNeeded({ situation, relief, promised, budgets }: Round, server: Server): string | undefined {
-  const { settings, now } = situation;
+function whyNeeded(round: Round, server: Server): string | undefined {
+  const { settings } = round.situation;
   const { machine, pool, pods, use } = server;
-  const context = (pod: Pod) => ({ settings, now, budgets: budgets.of(pod) });
-  const first = firstOf(pods.flatMap((pod) => blocked(pod, context(pod)) ?? []));
+  const first = blockedBy(round, server);
   if (first) return first;
-  if (promised.has(server.place)) return 'pods are to come here';
   if (byHand(machine)) return undefined;
   const threshold = pool.scaleDown.threshold ?? settings.scaleDownThreshold;
   if (pods.length > 0 && use > threshold)
     return `${Math.round(use * 100)} % of it are in use, for one by ${firstOf(pods.map(podName)) ?? ''}`;
   if (settings.requireProvenCycle && machine.status.provenAt === undefined && !machine.spec.made)
     return `not proven yet to come back from off: bamel test-power ${machine.spec.name}`;
-  return relief.kept.get(machine.spec.name);
+  return round.relief.kept.get(machine.spec.name);
+}
+
+/** Why nothing may be moved away from it. */
+function blockedBy({ situation, promised, budgets }: Round, { pods, place }: Server): string | undefined {
+  const { settings, now } = situation;
+  const context = (pod: Pod) => ({ settings, now, budgets: budgets.of(pod) });
+  const first = firstOf(pods.flatMap((pod) => blocked(pod, context(pod)) ?? []));
+  return first ?? (promised.has(place) ? 'pods are to come here' : undefined);
 }
 
 const firstOf = (names: readonly string[]): string | undefined =>

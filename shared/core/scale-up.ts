@@ -1,15 +1,19 @@
 import { alertWants } from './alert-wants.ts';
 import { eligibleMachines } from './candidates.ts';
 import { type Chooser, type Chosen, putBack } from './choose/greedy.ts';
-import { describeMade, madeShelves } from './choose/made.ts';
+import { intentOf, priceOf } from './choose/intent.ts';
+import { lentShelves } from './choose/lent-shelves.ts';
+import { madeShelves } from './choose/made.ts';
 import { createNeighbourhood, usualWatts } from './choose/neighbourhood.ts';
 import { type Plan, plan } from './choose/plan.ts';
+import { offerVerdicts, quotesOf } from './choose/quotes.ts';
 import { stock } from './choose/shelves.ts';
 import type { Task } from './choose/study.ts';
 import { chooseWanted, type Wanted, type WantedMachine } from './choose/wanted.ts';
-import type { Candidate, DemandGroup, Intent, Unmet } from './decision.ts';
+import type { Candidate, DemandGroup, Intent, OfferVerdict, Unmet } from './decision.ts';
 import { type Group, groupWaiting, inTurn, windowOf, windowsOf } from './demand.ts';
 import { refusals, whyUnmet } from './explain-unmet.ts';
+import { maySliceStay, offersById } from './lent.ts';
 import { capacityOf, stepOf } from './lifecycle.ts';
 import { createRoom } from './limits/room.ts';
 import { reopen } from './reopen.ts';
@@ -33,6 +37,8 @@ export interface ScaleUp {
   readonly wants: readonly string[];
   readonly intents: readonly Intent[];
   readonly candidates: readonly Candidate[];
+  /** Undefined where no pool takes any. */
+  readonly offers: readonly OfferVerdict[] | undefined;
   readonly limits: readonly string[];
   readonly unmet: readonly Unmet[];
   /** Places that pods are counted on to come to. */
@@ -57,15 +63,21 @@ export function scaleUp(
   const { neighbours, count } = createNeighbourhood(situation.machines);
   const names = new Set([...situation.machines.map(({ spec }) => spec.name), ...situation.nodes.keys()]);
   const own = situation.pools.filter(({ managedBy }) => managedBy === 'bamel');
+  const lent = lentShelves(situation, own, names, world);
   const chooser: Chooser = {
     world,
     shelves: [
       ...stock(world, eligible.machines, situation.poolOf, policiesOf),
       ...madeShelves(own, names, situation.now),
+      ...lent.shelves,
     ],
     room: createRoom(situation),
     policiesOf,
-    surroundings: { neighbours, usualWatts: usualWatts(eligible.machines) },
+    surroundings: {
+      neighbours,
+      usualWatts: usualWatts(eligible.machines),
+      offers: offersById(situation),
+    },
     count,
   };
   const windows = windowsOf(situation);
@@ -78,6 +90,7 @@ export function scaleUp(
     running: open.filter((place) => !isComing(place)),
     coming: open.filter(isComing),
   };
+  const quotes = quotesOf(task);
   const { plan: chosenPlan, cancelled, wanted } = chooseAll(task, situation, minimums, relief);
   const { packing, needy } = chosenPlan;
   const chosen = [...chosenPlan.chosen, ...wanted.chosen.map(({ chosen: one }) => one)];
@@ -96,17 +109,14 @@ export function scaleUp(
       machine: spec.name,
       why: `${podsAt.get(spec.name) ?? 0} waiting ${plural(podsAt.get(spec.name) ?? 0, 'pod')} can use it`,
     })),
-    ...chosen.map((one) => ({
-      kind: 'power-on' as const,
-      machine: one.machine.spec.name,
-      why: why(one),
-      ...(one.box.shelf.make && { make: describeMade(one.machine) }),
-    })),
+    ...chosen.map((one) => intentOf(one, why(one))),
   ];
   const needyGroups = groups.filter((_, index) => (needy[index] ?? 0) > 0);
   const unserved = packing.rest > 0 || wanted.unmet.length > 0;
   const { rejected, limits } = refusals(chooser, eligible, needyGroups, unserved);
-  const unmet = whyUnmet(situation, world, chooser, groups, packing.left, rejected);
+  const takesOffers = own.some(({ template }) => template.provider?.offers);
+  const offers = takesOffers ? offerVerdicts(chooser, quotes, chosen, lent.refused) : undefined;
+  const unmet = whyUnmet(situation, world, chooser, groups, packing.left, rejected, offers ?? []);
   return {
     demand: groups.map((group, index) => describeGroup(group, needy[index] ?? 0, packing.left[index] ?? 0)),
     wants: wanted.wants,
@@ -118,11 +128,12 @@ export function scaleUp(
           machine,
           verdict: kind,
           why: intents[index]?.why ?? '',
-          ...(one && { watts: one.machine.spec.watts?.max, score: one.score }),
+          ...(one && { watts: one.machine.spec.watts?.max, price: priceOf(one), score: one.score }),
         };
       }),
       ...[...rejected].map(([machine, reason]): Candidate => ({ machine, verdict: 'rejected', why: reason })),
     ],
+    offers,
     limits: [...limits, ...wanted.unmet],
     unmet,
     promised: [...new Set(packing.placements.map(({ place }) => place.name))],
@@ -210,9 +221,11 @@ function planWithDrains(task: Task, situation: Situation): { plan: Plan; cancell
     for (const one of made.chosen.toReversed()) putBack(chooser, one);
     rollback(world, start);
   };
+  const mayStay = maySliceStay(situation);
   const draining = situation.machines.filter(
     (machine) =>
       stepOf(machine) === 'drain-node' &&
+      mayStay(machine) &&
       situation.poolOf.get(machine.spec.pool)?.managedBy !== 'clusterAutoscaler',
   );
   if (draining.length === 0) return { plan: without, cancelled: [] };

@@ -1,5 +1,6 @@
 import type { Taint } from './machine.ts';
 import { defaultPolicies, type PolicyName } from './policy-names.ts';
+import { defaultRemote, type Remote } from './remote.ts';
 import type { Resources } from './resources.ts';
 
 /** How patient we are with machines. All in milliseconds, all configurable, with these defaults. */
@@ -87,6 +88,19 @@ export interface Size {
   readonly cpu: number;
   readonly memory: number;
   readonly gpu: number;
+  /** Of what is lent; others have as many places for pods as is usual. */
+  readonly pods?: number | undefined;
+}
+
+/** Which offers of remote clusters a pool takes. */
+export interface OfferRules {
+  /** Cluster ids; all that are trusted unless given. */
+  readonly providers?: readonly string[] | undefined;
+  /** In order of preference. */
+  readonly regions?: readonly string[] | undefined;
+  /** Other regions are not taken at all. */
+  readonly onlyRegions?: boolean | undefined;
+  readonly maxLatencyMs?: number | undefined;
 }
 
 /** How machines of a pool are made on demand. Sizes in the units of Resources. */
@@ -106,6 +120,8 @@ export interface Provider {
     | undefined;
   readonly mgmtAddress?: string | undefined;
   readonly bmcCredentials?: string | undefined;
+  /** Its machines are slices of remote clusters, taken from their offers. */
+  readonly offers?: OfferRules | undefined;
 }
 
 export interface Template {
@@ -120,6 +136,8 @@ export interface Ceilings {
   readonly maxNodes: number;
   readonly cpuCores: number;
   readonly memoryMiB: number;
+  /** What all that is on may cost in an hour. */
+  readonly hourlyCost?: number | undefined;
 }
 
 export interface PoolSpec {
@@ -170,7 +188,7 @@ export interface Recovery {
 export const defaultPool: Omit<PoolSpec, 'name'> = {
   managedBy: 'bamel',
   priority: 0,
-  limits: { minNodes: 0, maxNodes: 0, cpuCores: 0, memoryMiB: 0 },
+  limits: { minNodes: 0, maxNodes: 0, cpuCores: 0, memoryMiB: 0, hourlyCost: 0 },
   template: {},
   scaleUp: { batchSize: 0 },
   scaleDown: { maxConcurrent: 10, drainTimeoutMs: 600_000 },
@@ -231,6 +249,7 @@ export interface Settings {
   readonly replace: boolean;
   /** iPXE scripts by the name that machines have as bootProfile. */
   readonly bootProfiles: Readonly<Record<string, string>>;
+  readonly remote: Remote;
   readonly timings: Timings;
 }
 
@@ -241,7 +260,7 @@ export const defaultSettings: Settings = {
   scaleDownThreshold: 0.3,
   unneededForMs: 600_000,
   stabilizationWindowMs: 0,
-  limits: { maxNodes: 0, cpuCores: 0, memoryMiB: 0 },
+  limits: { maxNodes: 0, cpuCores: 0, memoryMiB: 0, hourlyCost: 0 },
   cooldowns: { afterScaleUpMs: 0, afterScaleDownMs: 0, afterFailureMs: 180_000 },
   rateLimits: { perMinute: 0, perRack: 0, perCircuit: 0 },
   budgets: [],
@@ -255,5 +274,6 @@ export const defaultSettings: Settings = {
   countDaemonSets: false,
   replace: true,
   bootProfiles: {},
+  remote: defaultRemote,
   timings: defaultTimings,
 };

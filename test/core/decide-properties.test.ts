@@ -113,7 +113,7 @@ test('no pool is drained below its minimum, nor a cluster of its last Ready node
   });
 });
 
-const eventOf: Readonly<Record<Intent['kind'], MachineEvent>> = {
+const eventOf: Readonly<Record<Exclude<Intent['kind'], 'resize'>, MachineEvent>> = {
   'power-on': { type: 'power-on-requested', operation: 'op' },
   drain: { type: 'drain-requested', operation: 'op' },
   'cancel-drain': { type: 'drain-aborted', why: '', needed: true },
@@ -128,6 +128,7 @@ const machineOf = (snapshot: Snapshot, name: string): Machine => {
 test('every intent is one that its machine accepts', () => {
   holds((snapshot, decision) => {
     for (const { kind, machine } of decision.intents) {
+      if (kind === 'resize') continue;
       const { timings } = snapshot.settings;
       expect(transition(machineOf(snapshot, machine), eventOf[kind], now, timings)).toMatchObject({
         ok: true,

@@ -49,6 +49,13 @@ describe('off', () => {
     expect(step('off', 'on', [ago('soft-off', timings.resendAfterMs - 1)])).toMatchObject({ kind: 'wait' });
   });
 
+  test('is asked for once of what was made on demand and is there, though its power is unknown', () => {
+    const lingers: Powers = { ...able, lingers: true };
+    expect(step('off', 'unknown', [], 1, lingers)).toMatchObject({ kind: 'command', verb: 'soft-off' });
+    expect(step('off', 'unknown', [ago('soft-off', 1)], 1, lingers)).toMatchObject({ kind: 'wait' });
+    expect(step('on', 'unknown', [], 1, lingers)).toMatchObject({ kind: 'wait' });
+  });
+
   test('is asked for softly again when it changed nothing', () => {
     expect(step('off', 'on', [ago('soft-off', timings.resendAfterMs)])).toMatchObject({
       kind: 'command',

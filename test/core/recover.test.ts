@@ -127,6 +127,13 @@ test.each<[string, Power, Partial<MachineStatus>, Partial<MachineSpec>, string |
   ['powerState off, off', 'off', { state: 'off' }, { powerState: 'off' }, undefined],
   ['made on demand and left over', 'off', { state: 'off' }, { made: true }, 'power-off-requested'],
   [
+    'made on demand, found on and never a node: nobody else uses it',
+    'on',
+    { state: 'error', lastError: neverJoined, retryAt: now },
+    { made: true },
+    'power-off-requested',
+  ],
+  [
     'made on demand, its operation under way',
     'off',
     { state: 'powering-on', operation: 'op-1' },

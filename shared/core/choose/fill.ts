@@ -1,19 +1,20 @@
 import type { Group } from '../demand.ts';
-import type { Machine } from '../machine.ts';
+import type { Machine, MachineSpec } from '../machine.ts';
 import {
-  addMachine,
   howMany,
   mark,
   type Place,
+  type PodKind,
   preference,
   put,
   rollback,
   type World,
 } from '../world/world.ts';
+import type { Maker } from './made.ts';
 import type { Order } from './orders.ts';
 import type { Left } from './pack.ts';
 import type { Option } from './policies.ts';
-import type { Shelf } from './shelves.ts';
+import { enter, type Shelf } from './shelves.ts';
 
 /** What a machine of a shelf would take of what is left. */
 export interface Fill extends Omit<Option, 'machine' | 'pool'> {
@@ -21,6 +22,13 @@ export interface Fill extends Omit<Option, 'machine' | 'pool'> {
   readonly takes: readonly (readonly [number, number])[];
   /** Pods that look at other pods were asked: what is put elsewhere may change the answer. */
   readonly volatile: boolean;
+  /** Lent: the machine, cut to what it is to hold; and of one that grows, what is added. */
+  readonly slice?: Slice | undefined;
+}
+
+interface Slice {
+  readonly machine: Machine;
+  readonly addition?: MachineSpec | undefined;
 }
 
 export interface Demand {
@@ -33,15 +41,28 @@ export interface Demand {
 }
 
 /** Tries it and takes it back. */
-export function tryFill(world: World, shelf: Shelf, machine: Machine, demand: Demand): Fill {
+export function tryFill(
+  world: World,
+  shelf: Shelf,
+  machine: Machine,
+  demand: Demand,
+  affords?: (place: Place) => boolean,
+): Fill {
   const before = mark(world);
-  const place = addMachine(world, machine);
-  const fill = fillPlace(world, place, shelf, machine, demand);
+  const place = enter(world, shelf.make, machine);
+  const fill = fillPlace(world, place, shelf, machine, demand, affords);
   rollback(world, before);
   return fill;
 }
 
-function fillPlace(world: World, place: Place, shelf: Shelf, machine: Machine, demand: Demand): Fill {
+function fillPlace(
+  world: World,
+  place: Place,
+  shelf: Shelf,
+  machine: Machine,
+  demand: Demand,
+  affords: ((place: Place) => boolean) | undefined,
+): Fill {
   const { groups, order, left, share } = demand;
   const takes: [number, number][] = [];
   let served = 0;
@@ -56,7 +77,8 @@ function fillPlace(world: World, place: Place, shelf: Shelf, machine: Machine, d
     if (!group || waiting === 0 || !demand.mayAsk(group, shelf)) continue;
     const { kind } = group;
     volatile ||= looksAround(group);
-    const taken = howMany(world, kind, place, waiting);
+    const room = howMany(world, kind, place, waiting);
+    const taken = affords && room > 0 ? affordable(world, kind, place, room, affords) : room;
     if (taken === 0) continue;
     liking += taken * preference(world, kind, place);
     put(world, kind, place, taken);
@@ -77,6 +99,31 @@ function fillPlace(world: World, place: Place, shelf: Shelf, machine: Machine, d
   };
 }
 
+/** How many of them there may be before it gets too dear. */
+function affordable(
+  world: World,
+  kind: PodKind,
+  place: Place,
+  room: number,
+  affords: (place: Place) => boolean,
+): number {
+  const may = (pods: number): boolean => {
+    const before = mark(world);
+    put(world, kind, place, pods);
+    const yes = affords(place);
+    rollback(world, before);
+    return yes;
+  };
+  let least = 0;
+  let most = room;
+  while (least < most) {
+    const half = Math.ceil((least + most) / 2);
+    if (may(half)) least = half;
+    else most = half - 1;
+  }
+  return least;
+}
+
 const looksAround = ({ kind }: Group): boolean =>
   kind.blockers.length > 0 || kind.affinity !== undefined || kind.spread.length > 0;
 
@@ -85,8 +132,14 @@ export const stillHolds = ({ takes, volatile }: Fill, left: Left): boolean =>
   !volatile && takes.every(([group, pods]) => (left[group] ?? 0) >= pods);
 
 /** Gives the machine its place, and the pods of the fill theirs. */
-export function carryOut(world: World, machine: Machine, { takes }: Fill, { groups, left }: Demand): Place {
-  const place = addMachine(world, machine);
+export function carryOut(
+  world: World,
+  make: Maker | undefined,
+  machine: Machine,
+  { takes }: Fill,
+  { groups, left }: Demand,
+): Place {
+  const place = enter(world, make, machine);
   for (const [index, pods] of takes) {
     const group = groups[index];
     if (!group) continue;

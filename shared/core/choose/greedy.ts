@@ -1,11 +1,12 @@
 import type { Room } from '../limits/room.ts';
-import type { Machine } from '../machine.ts';
+import type { Machine, MachineSpec } from '../machine.ts';
 import type { PolicyName } from '../policy-names.ts';
 import type { PoolSpec } from '../settings.ts';
 import type { World } from '../world/world.ts';
 import { carryOut, type Demand, type Fill, stillHolds, tryFill } from './fill.ts';
+import { leastOf, trySlice } from './lending.ts';
 import { fitted } from './made.ts';
-import { best, type Option, type Surroundings, scoresOf } from './policies.ts';
+import { best, billOf, type Option, type Surroundings, scoresOf } from './policies.ts';
 import { advance, type Box, head, type Shelf } from './shelves.ts';
 
 /** A machine to be powered on. */
@@ -14,6 +15,8 @@ export interface Chosen {
   readonly box: Box;
   readonly pods: number;
   readonly score: Readonly<Record<string, number>>;
+  /** Of one that is on already and grows: what is added to it. */
+  readonly addition?: MachineSpec | undefined;
 }
 
 export interface Chooser {
@@ -40,23 +43,27 @@ export function chooseFor(chooser: Chooser, demand: Demand): Chosen[] {
   const fills = new Map<Shelf, Fill>();
   const fresh = new Set<Shelf>();
   const refill = (shelf: Shelf): Fill => {
-    const fill = tryFill(world, shelf, shelf.example, demand);
+    const fill = shelf.make?.lending
+      ? trySlice(world, shelf, shelf.make.lending, room, demand)
+      : tryFill(world, shelf, shelf.example, demand);
     fills.set(shelf, fill);
     fresh.add(shelf);
     return fill;
   };
+  const lent = shelves.filter(({ make }) => make?.lending);
   const picks: Chosen[] = [];
   let open = shelves.flatMap(({ boxes }) => boxes);
   for (;;) {
     open = open.filter((box) => {
       const machine = head(box);
-      return machine !== undefined && room.refusal(machine.spec) === undefined;
+      return machine !== undefined && room.refusal(leastOf(box.shelf, machine)) === undefined;
     });
     const choices: Choice[] = [];
     for (const box of open) {
       const fill = fills.get(box.shelf) ?? refill(box.shelf);
       const machine = head(box);
-      if (fill.served > 0 && machine) choices.push({ ...fill, machine, pool: box.shelf.pool, box });
+      if (fill.served > 0 && machine)
+        choices.push({ ...fill, ...(fill.slice ?? { machine }), pool: box.shelf.pool, box });
     }
     const choice = preferred(choices, chooser);
     if (!choice) return picks;
@@ -69,6 +76,8 @@ export function chooseFor(chooser: Chooser, demand: Demand): Chosen[] {
     }
     picks.push(take(chooser, choice, known, demand));
     fresh.clear();
+    // Whatever is taken leaves less of the offer, or of the budget.
+    for (const each of lent) fills.delete(each);
   }
 }
 
@@ -95,10 +104,10 @@ function take(chooser: Chooser, choice: Choice, fill: Fill, demand: Demand): Cho
   const { world, policiesOf, surroundings } = chooser;
   const { box, machine: next } = choice;
   const { make } = box.shelf;
-  const machine = make ? fitted(world, make, next, fill, demand.groups) : next;
+  const machine = make && !fill.slice ? fitted(world, make, next, fill, demand.groups) : next;
   const score = scoresOf(choice, policiesOf(choice.pool), surroundings);
-  carryOut(world, machine, fill, demand);
-  return retake(chooser, { machine, box, pods: fill.pods, score });
+  carryOut(world, make, machine, fill, demand);
+  return retake(chooser, { machine, box, pods: fill.pods, score, addition: fill.slice?.addition });
 }
 
 /** Takes the next of a box, whatever it will hold. */
@@ -110,14 +119,14 @@ export function takeHead(chooser: Chooser, box: Box): Chosen {
 /** Takes once more what was put back. */
 export function retake({ room, count }: Chooser, chosen: Chosen): Chosen {
   advance(chosen.box);
-  room.take(chosen.machine.spec);
+  room.take(billOf(chosen));
   count(chosen.machine, 1);
   return chosen;
 }
 
 /** Takes back what was chosen; its place goes with a rollback of the world. */
-export function putBack({ room, count }: Chooser, { machine, box }: Chosen): void {
-  box.next -= 1;
-  room.giveBack(machine.spec);
-  count(machine, -1);
+export function putBack({ room, count }: Chooser, chosen: Chosen): void {
+  chosen.box.next -= 1;
+  room.giveBack(billOf(chosen));
+  count(chosen.machine, -1);
 }

@@ -1,36 +1,47 @@
 import type { Group } from '../demand.ts';
 import { type Machine, newStatus } from '../machine.ts';
+import type { Offer } from '../offer.ts';
 import type { Resources } from '../resources.ts';
 import type { PoolSpec, Provider, Size } from '../settings.ts';
-import { addMachine, mark, put, rollback, type World } from '../world/world.ts';
+import { usualPods } from '../world/machine-node.ts';
+import { mark, type Place, put, rollback, type World } from '../world/world.ts';
 import type { Fill } from './fill.ts';
-import type { Shelf } from './shelves.ts';
+import type { Lending } from './lending.ts';
+import { enter, type Shelf } from './shelves.ts';
 
-/** Makes descriptions of machines that do not exist yet. */
+/** Makes descriptions of machines that do not exist yet, or not in that size. */
 export interface Maker {
-  readonly pool: PoolSpec;
-  readonly provider: Provider;
-  /** Of the largest size, under a name that nobody has. */
-  another(): Machine;
+  /** None is made smaller. */
+  readonly least: Size;
+  /** Of the largest size, under a name that nobody has; absent where there is only the one. */
+  readonly another?: (() => Machine) | undefined;
+  readonly ofSize: (machine: Machine, size: Size) => Machine;
+  /** Of what remote clusters lend. */
+  readonly lending?: Lending | undefined;
 }
 
-const gpu = 'nvidia.com/gpu';
+export const gpu = 'nvidia.com/gpu';
 const core = 1000;
 const memoryStep = 128 * 2 ** 20;
 
-/** A shelf for every pool that makes its machines, with one of the largest size on it. */
+/** A shelf for every pool that makes its own machines, with one of the largest size on it. */
 export function madeShelves(pools: readonly PoolSpec[], taken: ReadonlySet<string>, now: number): Shelf[] {
   const used = new Set(taken);
   return pools.flatMap((pool): Shelf[] => {
     const { provider } = pool.template;
-    if (!provider) return [];
+    if (!provider || provider.offers) return [];
     const another = (): Machine =>
       machineOf(pool, provider, freeName(provider.namePrefix, used), largest(provider), now);
-    const example = another();
-    const shelf: Shelf = { pool, example, boxes: [], make: { pool, provider, another } };
-    shelf.boxes.push({ shelf, members: [example], next: 0 });
-    return [shelf];
+    const ofSize: Maker['ofSize'] = ({ spec }, size) => machineOf(pool, provider, spec.name, size, now);
+    return [shelfOf(pool, another(), { least: provider.minSize, another, ofSize })];
   });
+}
+
+/** With one machine on it. */
+export function shelfOf(pool: PoolSpec, example: Machine, make: Maker): Shelf {
+  const shelf: Shelf = { pool, example, boxes: [], make };
+  shelf.boxes.push({ shelf, members: [example], next: 0 });
+  return shelf;
 }
 
 function freeName(prefix: string, used: Set<string>): string {
@@ -72,35 +83,51 @@ function machineOf(pool: PoolSpec, provider: Provider, name: string, size: Size,
 /** As large as what it is to hold, and no larger: whole cores, memory in steps. */
 export function fitted(
   world: World,
-  { pool, provider }: Maker,
-  { spec, status }: Machine,
-  { takes }: Fill,
+  make: Maker,
+  machine: Machine,
+  { takes }: Pick<Fill, 'takes'>,
   groups: readonly Group[],
 ): Machine {
   const before = mark(world);
-  const place = addMachine(world, { spec, status, metrics: {} });
+  const place = enter(world, make, machine);
   for (const [index, pods] of takes) {
     const group = groups[index];
     if (group) put(world, group.kind, place, pods);
   }
+  const size = sizeAt(world, place, make, machine);
+  rollback(world, before);
+  return make.ofSize(machine, size);
+}
+
+/** What the pods at a place need of the machine there. */
+export function sizeAt(world: World, place: Place, { least, lending }: Maker, { spec }: Machine): Size {
   const unused = (name: string): number => {
     const column = world.columns.get(name);
     return column === undefined
       ? (spec.resources[name] ?? 0)
       : (world.free[place.index * world.width + column] ?? 0);
   };
-  const wanted = (name: string, least: number, step: number): number => {
+  const wanted = (name: string, atLeast: number, step: number): number => {
     const most = spec.resources[name] ?? 0;
     const needed = Math.ceil((most - Math.max(0, unused(name))) / step) * step;
-    return Math.min(most, Math.max(least, needed));
+    return Math.min(most, Math.max(atLeast, needed));
   };
-  const size: Size = {
-    cpu: wanted('cpu', provider.minSize.cpu, core),
-    memory: wanted('memory', provider.minSize.memory, memoryStep),
-    gpu: wanted(gpu, provider.minSize.gpu, 1),
+  const cpu = wanted('cpu', least.cpu, core);
+  const memory = wanted('memory', least.memory, memoryStep);
+  const places = lending && Math.max(least.pods ?? 0, placesIn(lending.offer, cpu, memory));
+  return {
+    cpu,
+    memory,
+    gpu: wanted(gpu, least.gpu, 1),
+    ...(places !== undefined && { pods: wanted('pods', places, 1) }),
   };
-  rollback(world, before);
-  return machineOf(pool, provider, spec.name, size, status.stateSince);
+}
+
+/** A slice has its share of the places for pods as well: so that later ones find some. */
+export function placesIn({ resources }: Offer, cpu: number, memory: number): number {
+  if (resources.pods === undefined) return usualPods;
+  const share = Math.min(cpu / (resources.cpu || 1), memory / (resources.memory || 1));
+  return Math.floor(resources.pods * share);
 }
 
 /** The description as people would write it, for the store. */
@@ -116,6 +143,10 @@ export function describeMade({ spec }: Machine): Readonly<Record<string, unknown
     watts,
     pricing,
     memoryOverhead,
+    labels,
+    taints,
+    offer,
+    providerID,
   } = spec;
   return {
     name,
@@ -128,12 +159,17 @@ export function describeMade({ spec }: Machine): Readonly<Record<string, unknown
     ...(memoryOverhead && { memoryOverhead }),
     ...(watts && { watts }),
     ...(pricing && { pricing: JSON.parse(JSON.stringify(pricing)) }),
+    ...(labels && { labels }),
+    ...(taints && { taints }),
+    ...(providerID !== undefined && { providerID }),
+    ...(offer !== undefined && { offer }),
     made: true,
   };
 }
 
-const quantities = ({ cpu = 0, memory = 0, [gpu]: gpus }: Resources): object => ({
+const quantities = ({ cpu = 0, memory = 0, pods, [gpu]: gpus }: Resources): object => ({
   cpu: cpu / core,
   memory,
   ...(gpus && { gpu: gpus }),
+  ...(pods && { pods }),
 });

@@ -1,13 +1,14 @@
-import { addMachine, fits, mark, rollback } from '../world/world.ts';
+import { fits, mark, rollback } from '../world/world.ts';
 import { type Chosen, chooseFor, putBack, retake, takeHead } from './greedy.ts';
 import { improve } from './improve.ts';
 import { byPriority, type Order, ordersOf } from './orders.ts';
 import { everyone, pack } from './pack.ts';
 import type { Packing } from './settle.ts';
-import { head } from './shelves.ts';
+import { enter, head, type Shelf } from './shelves.ts';
 import { measure } from './sizes.ts';
 import type { Study, Task } from './study.ts';
-import { isBetter, place, type Value, worth } from './value.ts';
+import { cheapestFor, type Draft, lends, withFewerOffers } from './thrift.ts';
+import { isBetter, leavesNobody, place, worth } from './value.ts';
 
 export interface Plan {
   readonly chosen: readonly Chosen[];
@@ -46,26 +47,35 @@ export function plan(task: Task): Plan {
   if (before.rest === 0) return { chosen: [], packing: before, needy: before.left };
   rollback(world, start);
 
-  let best: { readonly chosen: readonly Chosen[]; readonly value: Value } | undefined;
   const tries = attempts(study, small);
+  const judged = tries.length > 1 || shelves.some(lends);
   const seen = new Set<string>();
-  for (const attempt of tries) {
+  const drafted = (attempt: Attempt): Draft | undefined => {
     const draft = firstDraft(study, attempt);
-    const names = draft.map(({ machine }) => machine.spec.name).sort();
-    if (seen.has(names.join())) {
-      for (const one of draft.toReversed()) putBack(chooser, one);
-      continue;
-    }
-    seen.add(names.join());
-    const chosen = small ? improve(study, draft) : draft;
-    const value = tries.length > 1 ? worth(study, chosen) : [];
-    if (!best || isBetter(value, best.value)) best = { chosen, value };
+    const isNew = !seen.has(textOf(draft)) && seen.add(textOf(draft));
+    const chosen = small && isNew ? improve(study, draft) : draft;
+    const value = judged && isNew ? worth(study, chosen) : [];
     for (const one of chosen.toReversed()) putBack(chooser, one);
+    return isNew ? { chosen, value } : undefined;
+  };
+  let best: Draft | undefined;
+  for (const attempt of tries) {
+    const draft = drafted(attempt);
+    if (draft && (!best || isBetter(draft.value, best.value))) best = draft;
   }
+  const [first] = tries;
+  if (best && first && small) best = withFewerOffers(best, (without) => drafted({ ...first, without }));
   const chosen = (best?.chosen ?? []).map((one) => retake(chooser, one));
   const whole = small ? lastResort(study, chosen) : chosen;
   return { ...completed(study, whole), needy: before.left };
 }
+
+/** What is lent may be of any size under the same name. */
+const textOf = (chosen: readonly Chosen[]): string =>
+  chosen
+    .map(({ machine: { spec } }) => spec.name + (spec.offer ? JSON.stringify(spec.resources) : ''))
+    .sort()
+    .join();
 
 const boxesOf = ({ chooser }: Task): number =>
   chooser.shelves.reduce((sum, { boxes }) => sum + boxes.length, 0);
@@ -74,9 +84,9 @@ const boxesOf = ({ chooser }: Task): number =>
 function choicesOf({ chooser, groups }: Task): Int32Array {
   const { world, shelves } = chooser;
   const counts = new Int32Array(groups.length);
-  for (const { example } of shelves) {
+  for (const { example, make } of shelves) {
     const before = mark(world);
-    const place = addMachine(world, example);
+    const place = enter(world, make, example);
     for (const [index, { kind }] of groups.entries())
       if (fits(world, kind, place)) counts[index] = (counts[index] ?? 0) + 1;
     rollback(world, before);
@@ -87,24 +97,37 @@ function choicesOf({ chooser, groups }: Task): Int32Array {
 interface Attempt {
   readonly order: Order;
   readonly flat: boolean;
+  /** Each offer first gets the pods that it is the cheapest for. */
+  readonly thrifty?: boolean;
+  readonly without?: ReadonlySet<Shelf>;
 }
 
-function attempts({ orders, groups }: Study, small: boolean): Attempt[] {
-  const all = orders.flatMap((order) => [{ order, flat: false }, ...(small ? [{ order, flat: true }] : [])]);
+function attempts({ orders, groups, chooser }: Study, small: boolean): Attempt[] {
+  const all: Attempt[] = orders.flatMap((order) => [
+    { order, flat: false },
+    ...(small ? [{ order, flat: true }] : []),
+  ]);
   const [first] = orders;
   const important = new Set(groups.map(({ kind }) => kind.priority)).size > 1;
+  if (first && small && groups.length > 1 && chooser.shelves.filter(lends).length > 1)
+    all.push({ order: first, flat: false, thrifty: true });
   // Not everybody may be served: then it had better be the important ones.
   return important && first ? [{ order: byPriority(groups, first), flat: false }, ...all] : all;
 }
 
 /** Fills what is there, then chooses machine by machine. Leaves the world as it was. */
-function firstDraft(study: Study, { order, flat }: Attempt): Chosen[] {
+function firstDraft(study: Study, { order, flat, thrifty, without }: Attempt): Chosen[] {
   const { chooser, groups, mayAsk, running, coming, share } = study;
   const start = mark(chooser.world);
   const left = everyone(groups);
   pack(chooser.world, groups, order, [...running, ...coming], left);
   const surroundings = { ...chooser.surroundings, flat };
-  const chosen = chooseFor({ ...chooser, surroundings }, { groups, order, left, share, mayAsk });
+  const shelves = without ? chooser.shelves.filter((shelf) => !without.has(shelf)) : chooser.shelves;
+  const cheapest = cheapestFor(shelves);
+  const choose = (may: Study['mayAsk']): Chosen[] =>
+    chooseFor({ ...chooser, shelves, surroundings }, { groups, order, left, share, mayAsk: may });
+  const chosen = thrifty ? choose((group, shelf) => mayAsk(group, shelf) && cheapest(group, shelf)) : [];
+  chosen.push(...choose(mayAsk));
   rollback(chooser.world, start);
   return chosen;
 }
@@ -113,7 +136,7 @@ function firstDraft(study: Study, { order, flat }: Attempt): Chosen[] {
 function lastResort(study: Study, chosen: readonly Chosen[]): readonly Chosen[] {
   const { chooser, groups, mayAsk } = study;
   const value = worth(study, chosen, true);
-  if (value.slice(0, -2).every((unserved) => unserved === 0)) return chosen;
+  if (leavesNobody(value)) return chosen;
   const more: Chosen[] = [];
   for (const shelf of chooser.shelves)
     for (const box of shelf.boxes) {

@@ -1,4 +1,5 @@
 import type { Machine, MachineSpec } from '../machine.ts';
+import type { Offer } from '../offer.ts';
 import type { PolicyName } from '../policy-names.ts';
 import type { Resources } from '../resources.ts';
 import type { PoolSpec, Settings } from '../settings.ts';
@@ -8,6 +9,8 @@ import type { PressureCategory } from '../snapshot.ts';
 export interface Option {
   readonly machine: Machine;
   readonly pool: PoolSpec;
+  /** Of one that is on already and grows: what is added to it. */
+  readonly addition?: MachineSpec | undefined;
   /** What it would serve of the demand: 0 when it is wanted for itself. */
   readonly served: number;
   readonly pods: number;
@@ -26,6 +29,8 @@ export interface Surroundings {
   /** All machines count the same: the fewest are sought, not the fewest watts. */
   readonly flat?: boolean | undefined;
   readonly pressure?: Pressed | undefined;
+  /** What remote clusters lend, by id. */
+  readonly offers?: ReadonlyMap<string, Offer> | undefined;
 }
 
 /** The node that is short of something. */
@@ -43,11 +48,19 @@ interface Policy {
   readonly score: (option: Option, surroundings: Surroundings) => number;
   /** Values that differ by less than this share of the best are the same to it. */
   readonly tolerance?: number;
+  /** Says nothing of what is lent: that is cut to size, and draws its power elsewhere. */
+  readonly ownOnly?: boolean;
   /** Tells machines of one shelf and place apart. */
   readonly ofMember?: (machine: Machine) => number;
 }
 
 const usualBootMs = 300_000;
+
+const isLent = ({ spec }: Machine): boolean => spec.offer !== undefined;
+
+/** What counts against limits, and costs: of one that grows what is added. */
+export const billOf = ({ machine, addition }: Pick<Option, 'machine' | 'addition'>): MachineSpec =>
+  addition ?? machine.spec;
 
 const attempts = ({ status, metrics }: Machine): number =>
   status.attempts + (metrics.health === 'warning' ? 1 : 0);
@@ -66,6 +79,10 @@ export const policies: Readonly<Record<PolicyName, Policy>> = {
     means: 'pools with a higher priority',
     score: ({ pool }) => -pool.priority,
   },
+  own: {
+    means: "one's own machines before what is lent",
+    score: ({ machine }) => (isLent(machine) ? 1 : 0),
+  },
   health: {
     means: 'machines without failures or warnings',
     score: ({ machine }) => attempts(machine),
@@ -81,23 +98,30 @@ export const policies: Readonly<Record<PolicyName, Policy>> = {
     score: (option, { usualWatts, flat }) =>
       perServed(flat ? 1 : wattsAt(option.machine.spec, option.use.cpu, usualWatts), option),
     tolerance: 0.01,
+    ownOnly: true,
   },
   waste: {
     means: 'the smallest share left unused',
     score: ({ use, served }) => (served > 0 ? 1 - (use.cpu + use.memory) / 2 : 0),
     tolerance: 0.01,
+    ownOnly: true,
   },
   preference: {
     means: 'what the pods prefer, by their preferred affinities and spreads',
     score: ({ liking }) => -liking,
+    ownOnly: true,
   },
   price: {
     means: 'the lowest hourly price for what it would serve',
     score: (option) => {
-      const { hourlyRate = 0, podRate = 0 } = option.machine.spec.pricing ?? {};
+      const { hourlyRate = 0, podRate = 0 } = billOf(option).pricing ?? {};
       return perServed(hourlyRate + podRate * option.pods, option);
     },
     tolerance: 0.01,
+  },
+  nearness: {
+    means: 'of what is lent: the regions that its pool prefers, in that order, then what answers faster',
+    score: distanceTo,
   },
   diversity: {
     means: 'zones, then racks, then circuits with fewer machines on',
@@ -117,6 +141,18 @@ export const policies: Readonly<Record<PolicyName, Policy>> = {
     ofMember: restingSince,
   },
 };
+
+/** Slower than anything that was measured. */
+const farMs = 1e6;
+
+/** Regions count first, then milliseconds. */
+function distanceTo({ machine, pool }: Option, { offers }: Surroundings): number {
+  const offer = offers?.get(machine.spec.offer ?? '');
+  if (!offer) return 0;
+  const regions = pool.template.provider?.offers?.regions ?? [];
+  const rank = regions.indexOf(offer.region ?? '');
+  return (rank < 0 ? regions.length : rank) * farMs + Math.min(farMs - 1, offer.latencyMs ?? farMs - 1);
+}
 
 /** Which resource of a machine helps against pressure; nothing a machine declares helps a network. */
 const useful: Readonly<Record<PressureCategory, string | undefined>> = {
@@ -160,12 +196,15 @@ export function best<Choice extends Option>(
   let remaining = options;
   for (const name of names) {
     if (remaining.length <= 1) break;
-    const { score, tolerance = 0 } = policies[name];
-    const scores = remaining.map((option) => score(option, surroundings));
+    const { score, tolerance = 0, ownOnly } = policies[name];
+    const scores = remaining.map((option) =>
+      ownOnly && isLent(option.machine) ? undefined : score(option, surroundings),
+    );
     let lowest = Number.POSITIVE_INFINITY;
-    for (const value of scores) if (value < lowest) lowest = value;
+    for (const value of scores) if (value !== undefined && value < lowest) lowest = value;
+    if (lowest === Number.POSITIVE_INFINITY) continue;
     const limit = lowest + Math.abs(lowest) * tolerance;
-    remaining = remaining.filter((_, index) => (scores[index] ?? 0) <= limit);
+    remaining = remaining.filter((_, index) => (scores[index] ?? lowest) <= limit);
   }
   return remaining[0];
 }
@@ -175,7 +214,11 @@ export const scoresOf = (
   names: readonly PolicyName[],
   surroundings: Surroundings,
 ): Readonly<Record<string, number>> =>
-  Object.fromEntries(names.map((name) => [name, round(policies[name].score(option, surroundings))]));
+  Object.fromEntries(
+    names
+      .filter((name) => !(policies[name].ownOnly && isLent(option.machine)))
+      .map((name) => [name, round(policies[name].score(option, surroundings))]),
+  );
 
 /** Records are read by people: six digits are enough. */
 const round = (value: number): number => Number(value.toPrecision(6));

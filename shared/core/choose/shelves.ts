@@ -1,8 +1,9 @@
 import type { Machine } from '../machine.ts';
 import type { PolicyName } from '../policy-names.ts';
+import { subtract } from '../resources.ts';
 import type { PoolSpec } from '../settings.ts';
 import { byText } from '../text.ts';
-import type { World } from '../world/world.ts';
+import { addMachine, growPlace, type Place, type World } from '../world/world.ts';
 import type { Maker } from './made.ts';
 import { memberOrder } from './policies.ts';
 
@@ -12,7 +13,7 @@ export interface Shelf {
   /** Speaks for all of them. */
   readonly example: Machine;
   readonly boxes: Box[];
-  /** Made on demand: there is always one more. */
+  /** Made on demand: there is always one more, or one that there is can be made larger. */
   readonly make?: Maker | undefined;
 }
 
@@ -27,7 +28,16 @@ export const head = ({ members, next }: Box): Machine | undefined => members[nex
 
 export function advance(box: Box): void {
   box.next += 1;
-  if (box.shelf.make && box.next >= box.members.length) box.members.push(box.shelf.make.another());
+  const another = box.shelf.make?.another;
+  if (another && box.next >= box.members.length) box.members.push(another());
+}
+
+/** Gives a machine its place in the world; one that grows has it. */
+export function enter(world: World, make: Maker | undefined, machine: Machine): Place {
+  const grows = make?.lending?.grows;
+  return grows
+    ? growPlace(world, grows.place, subtract(machine.spec.resources, grows.machine.spec.resources))
+    : addMachine(world, machine);
 }
 
 export function stock(

@@ -1,9 +1,10 @@
 import type { Group } from '../demand.ts';
-import { addMachine, mark, rollback } from '../world/world.ts';
+import { mark, rollback } from '../world/world.ts';
 import type { Chosen } from './greedy.ts';
 import type { Left, Placement } from './pack.ts';
-import { wattsAt } from './policies.ts';
+import { billOf, wattsAt } from './policies.ts';
 import { type Packing, settle } from './settle.ts';
+import { enter } from './shelves.ts';
 import type { Study } from './study.ts';
 
 /** What a set of machines is worth: less is better, the first difference counts. */
@@ -21,17 +22,34 @@ export function isBetter(a: Value, b: Value): boolean {
 export function place(study: Study, chosen: readonly Chosen[], exact = false): Packing {
   const { chooser, groups, orders, running, coming, share, small } = study;
   const effort = small ? (exact ? 'exact' : 'several') : 'quick';
-  const added = chosen.map(({ machine }) => addMachine(chooser.world, machine));
+  const added = chosen.flatMap(({ machine, box, addition }) => {
+    const place = enter(chooser.world, box.shelf.make, machine);
+    return addition ? [] : [place];
+  });
   return settle(chooser.world, groups, orders, running, [...coming, ...added], share, effort);
 }
 
-/** Who is not served, the important first; then what the machines cost; then how many they are. */
+/** How many numbers tell what the machines cost, and how many they are. */
+const costs = 3;
+
+export const leavesNobody = (value: Value): boolean =>
+  value.slice(0, -costs).every((unserved) => unserved === 0);
+
+/** Who is not served, the important first; then what is lent and what the machines cost; then how many they are. */
 export function worth(study: Study, chosen: readonly Chosen[], exact = false): Value {
   const { world } = study.chooser;
   const before = mark(world);
   const { left, rest, placements } = place(study, chosen, exact);
   rollback(world, before);
-  return [...unserved(study.groups, left), rest, costOf(study, chosen, placements), chosen.length];
+  const lent = chosen.reduce(
+    (sum, one) => sum + (one.machine.spec.offer === undefined ? 0 : (billOf(one).pricing?.hourlyRate ?? 0)),
+    0,
+  );
+  const cost = costOf(study, chosen, placements);
+  const ownFirst = study.chooser.policiesOf(undefined).includes('own');
+  // One that grows is no further machine.
+  const machines = chosen.filter(({ addition }) => !addition).length;
+  return [...unserved(study.groups, left), rest, ...(ownFirst ? [lent, cost] : [cost, lent]), machines];
 }
 
 function unserved(groups: readonly Group[], left: Left): number[] {
@@ -58,14 +76,15 @@ function costOf(
     used.set(name, { cpu: cpu + pods * (groups[group]?.kind.requests.cpu ?? 0), pods: already + pods });
   }
   let cost = 0;
-  for (const { machine } of chosen) {
-    const { spec } = machine;
+  for (const one of chosen) {
+    const { spec } = one.machine;
+    const lent = spec.offer !== undefined;
     const { cpu = 0, pods = 0 } = used.get(spec.name) ?? {};
     if (counts === 'watts')
-      cost += wattsAt(spec, cpu / (spec.resources.cpu || 1), chooser.surroundings.usualWatts);
+      cost += lent ? 0 : wattsAt(spec, cpu / (spec.resources.cpu || 1), chooser.surroundings.usualWatts);
     else if (counts === 'price')
-      cost += (spec.pricing?.hourlyRate ?? 0) + (spec.pricing?.podRate ?? 0) * pods;
-    else cost += 1;
+      cost += (billOf(one).pricing?.hourlyRate ?? 0) + (spec.pricing?.podRate ?? 0) * pods;
+    else cost += lent ? 0 : 1;
   }
   return cost;
 }

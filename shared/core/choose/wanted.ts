@@ -103,7 +103,8 @@ function pick(
   const mayHost = (machine: Machine): boolean =>
     kinds.size === 0 || [...kinds].some((kind) => misfitOn(world, kind, machine) === undefined);
   for (const shelf of chooser.shelves) {
-    if (pool !== undefined && shelf.pool.name !== pool) continue;
+    // One more is wanted, not a larger one.
+    if ((pool !== undefined && shelf.pool.name !== pool) || shelf.make?.lending?.grows) continue;
     for (const box of shelf.boxes) {
       const machine = offered(world, shelf, box);
       if (

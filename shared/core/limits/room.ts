@@ -1,5 +1,7 @@
+import { isHeld, money, offersById, rateOf, rounding } from '../lent.ts';
 import { capacityOf } from '../lifecycle.ts';
 import type { Machine, MachineSpec } from '../machine.ts';
+import { describeAmount } from '../resources.ts';
 import type { Ceilings } from '../settings.ts';
 import type { Situation } from '../situation.ts';
 import { poweredOnAt } from './times.ts';
@@ -10,15 +12,27 @@ export interface Room {
   refusal(spec: MachineSpec): string | undefined;
   take(spec: MachineSpec): void;
   giveBack(spec: MachineSpec): void;
+  /** How much more of a resource, or of `cost`, a machine like this may have. */
+  left(spec: MachineSpec, what: string): number;
 }
+
+/** What an hour costs, beside the names of resources. */
+export const cost = 'cost';
 
 const minuteMs = 60_000;
 const MiB = 2 ** 20;
 
+type Amount = (spec: MachineSpec) => number;
+
 /** Something counted against something allowed. */
 interface Meter {
+  /** Only machines of this pool, or slices of this offer, count. */
+  readonly pool?: string | undefined;
+  readonly offer?: string | undefined;
+  /** The resource that is measured, or `cost`. */
+  readonly what?: string | undefined;
   /** 0: the machine does not count here. */
-  readonly amount: (spec: MachineSpec) => number;
+  readonly amount: Amount;
   readonly most: number;
   used: number;
   readonly text: string;
@@ -26,13 +40,23 @@ interface Meter {
 
 /** What is on or on its way counts, and so does what is leaving: it is still on. */
 export function createRoom(situation: Situation): Room {
-  const meters = [...poolMeters(situation), ...clusterMeters(situation), ...rateMeters(situation)];
+  const there = new Set(situation.machines.filter(isOn).map(({ spec }) => spec.name));
+  // One that is on and grows is no further machine.
+  const one: Amount = ({ name }) => (there.has(name) ? 0 : 1);
+  const meters = [
+    ...poolMeters(situation, one),
+    ...clusterMeters(situation, one),
+    ...rateMeters(situation, one),
+    ...offerMeters(situation),
+  ];
+  const applies = ({ pool, offer }: Meter, spec: MachineSpec): boolean =>
+    (pool ?? spec.pool) === spec.pool && (offer ?? spec.offer) === spec.offer;
   // Asked again and again for the same machines: those that count for a machine are looked up once.
   const known = new Map<MachineSpec, readonly Meter[]>();
   const ofSpec = (spec: MachineSpec): readonly Meter[] => {
     let found = known.get(spec);
     if (!found) {
-      found = meters.filter(({ pool, amount }) => (pool ?? spec.pool) === spec.pool && amount(spec) > 0);
+      found = meters.filter((meter) => applies(meter, spec) && meter.amount(spec) > 0);
       known.set(spec, found);
     }
     return found;
@@ -42,47 +66,87 @@ export function createRoom(situation: Situation): Room {
   };
   return {
     refusal: (spec) => {
-      for (const meter of ofSpec(spec)) if (meter.used + meter.amount(spec) > meter.most) return meter.text;
+      for (const meter of ofSpec(spec))
+        if (meter.used + meter.amount(spec) > meter.most + (meter.what === cost ? rounding : 0))
+          return meter.text;
       return undefined;
     },
     take: (spec) => change(spec, 1),
     giveBack: (spec) => change(spec, -1),
+    left: (spec, what) =>
+      meters.reduce(
+        (least, meter) =>
+          meter.what === what && applies(meter, spec) ? Math.min(least, meter.most - meter.used) : least,
+        Number.POSITIVE_INFINITY,
+      ),
   };
 }
 
-type Scoped = Meter & { readonly pool?: string };
+interface On {
+  readonly specs: readonly MachineSpec[];
+  /** What all of it costs in an hour. */
+  readonly cost: number;
+  readonly pool?: string | undefined;
+}
 
-function ceilings(limits: Ceilings, who: string, on: readonly MachineSpec[], pool?: string): Scoped[] {
-  const rows: { name: string; most: number; per: number; amount: (spec: MachineSpec) => number }[] = [
-    { name: 'maxNodes', most: limits.maxNodes, per: 1, amount: () => 1 },
-    { name: 'cpuCores', most: limits.cpuCores, per: 1000, amount: (spec) => spec.resources.cpu ?? 0 },
-    { name: 'memoryMiB', most: limits.memoryMiB, per: MiB, amount: (spec) => spec.resources.memory ?? 0 },
+const of =
+  (name: string): Amount =>
+  ({ resources }) =>
+    resources[name] ?? 0;
+
+const sum = (specs: readonly MachineSpec[], amount: Amount): number =>
+  specs.reduce((total, spec) => total + amount(spec), 0);
+
+function ceilings(limits: Ceilings, who: string, one: Amount, { specs, cost: costs, pool }: On): Meter[] {
+  const { maxNodes, cpuCores, memoryMiB, hourlyCost = 0 } = limits;
+  const is = (name: string, most: number): string => `${who} is at ${name} ${most}`;
+  const rows: Meter[] = [
+    { amount: one, most: maxNodes, used: specs.length, text: is('maxNodes', maxNodes) },
+    {
+      what: 'cpu',
+      amount: of('cpu'),
+      most: cpuCores * 1000,
+      used: sum(specs, of('cpu')),
+      text: is('cpuCores', cpuCores),
+    },
+    {
+      what: 'memory',
+      amount: of('memory'),
+      most: memoryMiB * MiB,
+      used: sum(specs, of('memory')),
+      text: is('memoryMiB', memoryMiB),
+    },
+    {
+      what: cost,
+      amount: ({ pricing }) => pricing?.hourlyRate ?? 0,
+      most: hourlyCost,
+      used: costs,
+      text: `${is('hourlyCost', hourlyCost)}: its budget of ${money(hourlyCost)} per hour is used up`,
+    },
   ];
-  return rows
-    .filter(({ most }) => most > 0)
-    .map(({ name, most, per, amount }) => ({
-      amount,
-      most: most * per,
-      used: on.reduce((sum, spec) => sum + amount(spec), 0),
-      text: `${who} is at ${name} ${most}`,
-      ...(pool !== undefined && { pool }),
-    }));
+  return rows.filter(({ most }) => most > 0).map((row) => ({ ...row, pool }));
 }
 
 const isOn = (machine: Machine): boolean => capacityOf(machine) !== 'none';
 
-function poolMeters({ pools, members }: Situation): Scoped[] {
+/** What machines cost that are on, or may be. */
+function costOf(machines: readonly Machine[], situation: Situation): number {
+  const offers = offersById(situation);
+  return machines.reduce((sum, machine) => sum + (isHeld(machine) ? rateOf(machine, offers) : 0), 0);
+}
+
+function poolMeters(situation: Situation, one: Amount): Meter[] {
+  const { pools, members } = situation;
   return pools.flatMap((pool) => {
     const all = members.get(pool.name) ?? [];
-    const rows = ceilings(
-      pool.limits,
-      `pool ${pool.name}`,
-      all.filter(isOn).map(({ spec }) => spec),
-      pool.name,
-    );
+    const rows = ceilings(pool.limits, `pool ${pool.name}`, one, {
+      specs: all.filter(isOn).map(({ spec }) => spec),
+      cost: costOf(all, situation),
+      pool: pool.name,
+    });
     if (pool.scaleUp.batchSize > 0)
       rows.push({
-        amount: () => 1,
+        amount: one,
         most: pool.scaleUp.batchSize,
         used: all.filter((machine) => capacityOf(machine) === 'coming').length,
         text: `pool ${pool.name} has ${pool.scaleUp.batchSize} on their way (batchSize)`,
@@ -93,23 +157,44 @@ function poolMeters({ pools, members }: Situation): Scoped[] {
 }
 
 /** Nodes that are no machine of ours use up the cluster's ceilings as well. */
-function clusterMeters({ settings, machines, nodes, machineOfNode }: Situation): Scoped[] {
+function clusterMeters(situation: Situation, one: Amount): Meter[] {
+  const { settings, machines, nodes, machineOfNode } = situation;
   const strangers = [...nodes.values()]
     .filter(({ name }) => !machineOfNode.has(name))
     .map(({ name, allocatable }) => ({ name, pool: '', powerInterface: '', resources: allocatable }));
   const on = machines.filter(isOn).map(({ spec }) => spec);
-  return ceilings(settings.limits, 'the cluster', [...on, ...strangers]);
+  return ceilings(settings.limits, 'the cluster', one, {
+    specs: [...on, ...strangers],
+    cost: costOf(machines, situation),
+  });
+}
+
+/** No more is taken of an offer than it has. */
+function offerMeters({ offers = [], machines }: Situation): Meter[] {
+  return offers.flatMap(({ id, resources }) => {
+    const held = machines
+      .filter((machine) => machine.spec.offer === id && isHeld(machine))
+      .map(({ spec }) => spec);
+    return Object.entries(resources).map(([name, most]) => ({
+      offer: id,
+      what: name,
+      amount: of(name),
+      most,
+      used: sum(held, of(name)),
+      text: `offer ${id} lends ${describeAmount(name, most)} and no more`,
+    }));
+  });
 }
 
 /** Power-ons of the last minute: in all, and for every rack and circuit that machines name. */
-function rateMeters({ settings, machines, now }: Situation): Scoped[] {
+function rateMeters({ settings, machines, now }: Situation, one: Amount): Meter[] {
   const recent = machines.filter((machine) => poweredOnAt(machine) > now - minuteMs).map(({ spec }) => spec);
   const { perMinute, perRack, perCircuit } = settings.rateLimits;
-  const meter = (most: number, text: string, counts: (spec: MachineSpec) => boolean): Scoped => {
-    const amount = (spec: MachineSpec): number => (counts(spec) ? 1 : 0);
+  const meter = (most: number, text: string, counts: (spec: MachineSpec) => boolean): Meter => {
+    const amount: Amount = (spec) => (counts(spec) ? one(spec) : 0);
     return { amount, most, used: recent.filter(counts).length, text };
   };
-  const per = (field: 'rack' | 'powerCircuit', most: number, name: string): Scoped[] => {
+  const per = (field: 'rack' | 'powerCircuit', most: number, name: string): Meter[] => {
     if (most === 0) return [];
     const values = new Set(machines.flatMap(({ spec }) => spec[field] ?? []));
     return [...values].map((value) =>

@@ -1,6 +1,6 @@
 import type { Labels, Node } from '../cluster.ts';
 import type { Machine, Taint } from '../machine.ts';
-import type { Resources } from '../resources.ts';
+import { larger, type Resources } from '../resources.ts';
 import type { PoolSpec } from '../settings.ts';
 import { isPassing } from './taints.ts';
 
@@ -14,15 +14,17 @@ export interface FutureNode {
 export const hostname = 'kubernetes.io/hostname';
 const os = 'kubernetes.io/os';
 const arch = 'kubernetes.io/arch';
-const usualPods = 110;
+/** Of a node that does not say how many it takes. */
+export const usualPods = 110;
 
 /** What it was as a node, when it is still known, says more than what was declared. */
 export function futureNode(
-  { spec }: Machine,
+  machine: Machine,
   pool: PoolSpec | undefined,
   common: Labels,
   known: Node | undefined,
 ): FutureNode {
+  const { spec } = machine;
   const declared: Record<string, string> = {
     ...common,
     [hostname]: spec.name,
@@ -41,9 +43,15 @@ export function futureNode(
     labels: { ...declared, ...known?.labels },
     taints: [...own, ...others].filter((taint) => !isPassing(taint, startupTaints)),
     allocatable:
-      known && (known.allocatable.cpu ?? 0) > 0 ? known.allocatable : { pods: usualPods, ...spec.resources },
+      known && (known.allocatable.cpu ?? 0) > 0
+        ? withSlice(machine, known.allocatable)
+        : { pods: usualPods, ...spec.resources },
   };
 }
+
+/** A slice that has been asked to grow is as large as was asked for, before its node says so. */
+export const withSlice = ({ spec }: Machine, allocatable: Resources): Resources =>
+  spec.offer === undefined ? allocatable : larger(allocatable, spec.resources);
 
 /** Labels that a node gets by itself, as far as all nodes there are agree on them. */
 export function commonLabels(nodes: readonly Node[]): Labels {

@@ -7,7 +7,7 @@ import { askHolds, type NodeClass } from './ask.ts';
 import { type Asked, nodeName, visible, visibleText } from './asked.ts';
 import type { PodKind } from './kind.ts';
 import type { Kinds } from './kinds.ts';
-import { commonLabels, futureNode, hostname } from './machine-node.ts';
+import { commonLabels, futureNode, hostname, withSlice } from './machine-node.ts';
 import { domainsOf, type Topology } from './topology.ts';
 
 /** All there is to know about a place before any pod is on it. */
@@ -83,24 +83,27 @@ export function createSites({ snapshot, kinds, asked, topology, columns }: Sourc
     return row;
   };
 
-  const ofNode = (node: Node, machine: Machine | undefined): Site => ({
-    name: node.name,
-    labels: node.labels,
-    node,
-    machine,
-    shut:
-      machine && capacityOf(machine) === 'leaving'
-        ? 'is being emptied'
-        : node.ready
-          ? undefined
-          : 'is not Ready',
-    nodeClass: classify(node.labels, node.name, node.taints, node.unschedulable),
-    allocatable: node.allocatable,
-    free: freeOn(node.allocatable),
-    domains: domainsOf(topology, node.labels),
-    daemons: [],
-    likeness: -1,
-  });
+  const ofNode = (node: Node, machine: Machine | undefined): Site => {
+    const allocatable = machine ? withSlice(machine, node.allocatable) : node.allocatable;
+    return {
+      name: node.name,
+      labels: node.labels,
+      node,
+      machine,
+      shut:
+        machine && capacityOf(machine) === 'leaving'
+          ? 'is being emptied'
+          : node.ready
+            ? undefined
+            : 'is not Ready',
+      nodeClass: classify(node.labels, node.name, node.taints, node.unschedulable),
+      allocatable,
+      free: freeOn(allocatable),
+      domains: domainsOf(topology, node.labels),
+      daemons: [],
+      likeness: -1,
+    };
+  };
 
   const ofFuture = (machine: Machine, node: Node | undefined, there: ReadonlySet<string>): Site => {
     const { labels, taints, allocatable } = futureNode(machine, poolOf.get(machine.spec.pool), common, node);

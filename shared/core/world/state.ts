@@ -24,7 +24,7 @@ export interface Place {
 }
 
 /**
- * Who is where and who fits where. Changed in place by put, remove, addMachine and closePlace; every change can be
+ * Who is where and who fits where. Changed in place by put, remove, addMachine, growPlace and closePlace; every change can be
  * taken back. The snapshot it was made from is never touched.
  */
 export interface World {
@@ -58,4 +58,5 @@ export interface World {
 type Change =
   | { readonly kind: PodKind; readonly place: number; readonly pods: number }
   | { readonly added: Place }
-  | { readonly closed: Place };
+  | { readonly closed: Place }
+  | { readonly grown: Place; readonly by: Resources };

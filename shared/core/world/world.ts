@@ -1,5 +1,6 @@
 import type { Pod } from '../cluster.ts';
 import type { Machine } from '../machine.ts';
+import type { Resources } from '../resources.ts';
 import type { Snapshot } from '../snapshot.ts';
 import { grown } from './arrays.ts';
 import { isTolerated, type NodeClass, whereHolds } from './ask.ts';
@@ -91,6 +92,20 @@ export function closePlace(world: World, place: Place): void {
   world.done.push({ closed: place });
 }
 
+/** It has so much more room. */
+export function growPlace(world: World, place: Place, by: Resources): Place {
+  enlarge(world, place, by, 1);
+  world.done.push({ grown: place, by });
+  return place;
+}
+
+function enlarge(world: World, { index }: Place, by: Resources, sign: 1 | -1): void {
+  for (const [name, column] of world.columns) {
+    const at = index * world.width + column;
+    if (by[name] !== undefined) world.free[at] = (world.free[at] as number) + sign * by[name];
+  }
+}
+
 /** Pods with affinity, spread or host ports must be in the snapshot the world was made from. */
 export function kindOf(world: World, pod: Pod): PodKind {
   const kind = world.kinds.kindOf(pod);
@@ -115,9 +130,10 @@ export function rollback(world: World, to: Mark): void {
   while (world.done.length > to) {
     const last = world.done.pop();
     if (!last) return;
-    if ('added' in last) dropLast(world, last.added);
+    if ('kind' in last) change(world, last.kind, last.place, -last.pods);
+    else if ('added' in last) dropLast(world, last.added);
     else if ('closed' in last) world.closed[last.closed.index] = 0;
-    else change(world, last.kind, last.place, -last.pods);
+    else enlarge(world, last.grown, last.by, -1);
   }
 }
 
