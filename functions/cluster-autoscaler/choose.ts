@@ -1,16 +1,17 @@
 import { eligibleMachines } from '../../shared/core/candidates.ts';
 import type { Chooser } from '../../shared/core/choose/greedy.ts';
+import { lentShelves } from '../../shared/core/choose/lent-shelves.ts';
 import { describeMade, madeShelves } from '../../shared/core/choose/made.ts';
 import { createNeighbourhood, usualWatts } from '../../shared/core/choose/neighbourhood.ts';
 import { stock } from '../../shared/core/choose/shelves.ts';
 import { chooseWanted } from '../../shared/core/choose/wanted.ts';
 import { createRoom } from '../../shared/core/limits/room.ts';
 import type { Machine } from '../../shared/core/machine.ts';
-import type { PoolSpec, Settings } from '../../shared/core/settings.ts';
+import type { PoolSpec, Size } from '../../shared/core/settings.ts';
 import { survey } from '../../shared/core/situation.ts';
-import type { Snapshot } from '../../shared/core/snapshot.ts';
 import { count } from '../../shared/core/snapshot.ts';
 import { createWorld } from '../../shared/core/world/world.ts';
+import { type Known, lends, lentGroup, sizeOf, snapshotOf } from './lent.ts';
 
 interface Pick {
   readonly machine: string;
@@ -25,30 +26,33 @@ export interface Picks {
 
 /** The machines of a pool that our own policies prefer: as many as asked for, or as many as there are. */
 export function chooseMachines(
-  { machines, pools, settings }: Known,
+  known: Known,
   pool: PoolSpec,
   wanted: number,
   now: number,
+  /** Names that are promised, though nothing has them yet. */
+  promised: Iterable<string> = [],
 ): Picks {
-  const snapshot: Snapshot = {
-    machines,
-    pools: pools.map((other) => asOurs(other, pool)),
-    // How fast machines are powered on is for power-action to heed: here it would be taken for a lack of machines.
-    settings: { ...settings, rateLimits: { perMinute: 0, perRack: 0, perCircuit: 0 } },
-    cluster: { pods: [], nodes: [] },
-  };
+  const { machines, settings } = known;
+  const lent = pool.template.provider?.offers && lentGroup(known, pool, now);
+  const size = lent && sizeOf(lent.example);
+  const snapshot = snapshotOf({ ...known, pools: known.pools.map((other) => asOurs(other, pool, size)) });
   const situation = survey(snapshot, now);
   const world = createWorld(snapshot);
   const eligible = eligibleMachines(situation);
   const policiesOf: Chooser['policiesOf'] = (of) => of?.policies ?? settings.policies;
   const { neighbours, count: tell } = createNeighbourhood(situation.machines);
   const ours = situation.pools.filter(({ name }) => name === pool.name);
-  const names = new Set(machines.map(({ spec }) => spec.name));
+  const names = new Set([...machines.map(({ spec }) => spec.name), ...promised]);
+  const slices = size
+    ? lentShelves(situation, ours, names).shelves.filter(({ example }) => lends(example, size))
+    : [];
   const chooser: Chooser = {
     world,
     shelves: [
       ...stock(world, eligible.machines, situation.poolOf, policiesOf),
       ...madeShelves(ours, names, now),
+      ...slices,
     ],
     room: createRoom(situation),
     policiesOf,
@@ -66,27 +70,28 @@ export function chooseMachines(
   }));
   return {
     picks,
-    ...(picks.length < wanted && { why: whyFewer(situation.members.get(pool.name), eligible) }),
+    ...(picks.length < wanted && {
+      why: lent
+        ? 'no offer lends that much more, or a limit is reached'
+        : whyFewer(situation.members.get(pool.name), eligible),
+    }),
   };
 }
 
-/** What a choice may know. */
-interface Known {
-  readonly machines: readonly Machine[];
-  readonly pools: readonly PoolSpec[];
-  readonly settings: Settings;
-}
-
 /** This pool alone is chosen from. What is made is as large as the template says, for that is what was counted on. */
-function asOurs(pool: PoolSpec, { name }: PoolSpec): PoolSpec {
+function asOurs(pool: PoolSpec, { name }: PoolSpec, size: Size | undefined): PoolSpec {
   if (pool.name !== name) return { ...pool, managedBy: 'clusterAutoscaler' };
   const { provider } = pool.template;
+  const maxSize = size ?? provider?.maxSize;
   return {
     ...pool,
     managedBy: 'bamel',
     scaleUp: { ...pool.scaleUp, batchSize: 0 },
     headroom: {},
-    template: { ...pool.template, ...(provider && { provider: { ...provider, minSize: provider.maxSize } }) },
+    template: {
+      ...pool.template,
+      ...(provider && maxSize && { provider: { ...provider, minSize: maxSize, maxSize } }),
+    },
   };
 }
 

@@ -29,6 +29,10 @@ export interface PoolState {
 export const instanceId = ({ spec, status }: Pick<MachineRecord, 'spec' | 'status'>): string =>
   status.providerID ?? providerIdOf(spec);
 
+/** As its Node will have it. */
+const promisedId = ({ machine, make }: Assigned): string =>
+  typeof make?.providerID === 'string' ? make.providerID : `bamel://${machine}`;
+
 const missingPrefix = 'bamel-missing://';
 const missingId = (request: string): string => `${missingPrefix}${request}`;
 export const requestOf = (id: string): string | undefined =>
@@ -47,8 +51,8 @@ export function instancesOf({ name, members, target, operation }: PoolState): In
     if (instance) instances.push({ id: instanceId(record), machine, ...instance });
   }
   for (const one of target.assigned)
-    if (!known.has(one.machine) && isToBegin(one, undefined, operation))
-      instances.push({ id: `bamel://${one.machine}`, machine: one.machine, state: 'creating' });
+    if (!known.has(one.machine) && isToCome(one, operation))
+      instances.push({ id: promisedId(one), machine: one.machine, state: 'creating' });
   for (const { id, why } of target.missing)
     instances.push({
       id: missingId(id),
@@ -90,6 +94,10 @@ function instanceOf(
   if (status.lastError?.code === 'node-lost') return { state: gone ? 'deleting' : 'running' };
   return status.powerState === 'on' ? { state: 'deleting' } : undefined;
 }
+
+/** Made on demand, and nobody keeps a record of it yet. */
+export const isToCome = ({ operation: id, make }: Assigned, operation: PoolState['operation']): boolean =>
+  make !== undefined && operation(id)?.end === undefined;
 
 /** The machine is still as it was when it was chosen. */
 export function isToBegin(

@@ -2,6 +2,8 @@ import { decode } from '../../shared/adapters/codec.ts';
 import type { MachineRecord, StoredOperation } from '../../shared/adapters/inventory.ts';
 import { keys, splitKey } from '../../shared/adapters/keys.ts';
 import { checked, createRecordReader } from '../../shared/adapters/machine-record.ts';
+import type { StoredOffer } from '../../shared/adapters/offers.ts';
+import type { Offer } from '../../shared/core/offer.ts';
 import type { PoolSpec, Settings } from '../../shared/core/settings.ts';
 import type { Clock, Entry, Store, StoreChange } from '../../shared/ports.ts';
 import { PoolSpec as PoolSchema } from '../../shared/schema/pool.ts';
@@ -27,6 +29,7 @@ export interface Mirror {
   machines(): readonly MachineRecord[];
   pools(): readonly PoolSpec[];
   settings(): Settings;
+  offers(): readonly Offer[];
   /** The machine that a node is, by what it is known by. */
   find(node: { readonly providerID: string; readonly name: string }): MachineRecord | undefined;
   operation(id: string): StoredOperation | undefined;
@@ -54,6 +57,7 @@ export async function openMirror(store: Store, clock: Clock): Promise<Mirror> {
   const pools = new Map<string, Entry>();
   const targets = new Map<string, Entry>();
   const operations = new Map<string, Entry>();
+  const offers = new Map<string, Entry>();
   const made = new Map<string, Group | undefined>();
   const changed = new Set<string>();
   const waiting = new Set<() => void>();
@@ -107,7 +111,8 @@ export async function openMirror(store: Store, clock: Clock): Promise<Mirror> {
     } else if (key.startsWith(keys.operations)) {
       setOrDelete(operations, key.slice(keys.operations.length), entry);
       made.clear();
-    } else if (key === keys.global('config')) settings = entry;
+    } else if (key.startsWith(keys.offers)) setOrDelete(offers, key, entry);
+    else if (key === keys.global('config')) settings = entry;
   };
   const onChange = (change: StoreChange): void => {
     lastToldAt = clock.monotonic();
@@ -115,7 +120,7 @@ export async function openMirror(store: Store, clock: Clock): Promise<Mirror> {
     else if (change.type === 'delete') take(change.key, undefined);
     else {
       for (const name of parts.keys()) changed.add(name);
-      for (const map of [parts, pools, targets, operations, made]) map.clear();
+      for (const map of [parts, pools, targets, operations, offers, made]) map.clear();
       for (const entry of change.entries) take(entry.key, entry);
       settle();
     }
@@ -165,6 +170,7 @@ export async function openMirror(store: Store, clock: Clock): Promise<Mirror> {
     pools: () => [...pools.values()].map(specOf),
     settings: () =>
       checked(SettingsSchema, keys.global('config'), settings ? decode(settings.key, settings.value) : {}),
+    offers: () => [...offers.values()].map(({ key, value }) => decode<StoredOffer>(key, value).offer),
     find({ providerID, name }) {
       settle();
       const machine = byId.get(providerID) ?? byId.get(name) ?? byNode.get(name);

@@ -1,6 +1,7 @@
 import { status } from '@grpc/grpc-js';
 import { capacityOf } from '../../shared/core/lifecycle.ts';
 import { newId } from '../../shared/runtime/ids.ts';
+import { knownOf, maxSizeOf } from './bounds.ts';
 import { begin, type Held, type Provider, withGroup } from './change.ts';
 import { chooseMachines } from './choose.ts';
 import { cameAt, type Instance, isLeaving, isToBegin, requestOf, sizeOf, tidied } from './instances.ts';
@@ -17,14 +18,6 @@ export interface NodeName {
 const busy = (pool: string): RpcError =>
   new RpcError(status.UNAVAILABLE, `another replica is changing pool ${pool}: ask again`);
 
-export const maxSizeOf = ({ spec, members }: Group): number => {
-  const most = spec.limits.maxNodes || Number.POSITIVE_INFINITY;
-  // A pool that makes its machines, and says no maximum, is bounded by what the Cluster Autoscaler plans at once.
-  if (spec.template.provider) return Math.min(most, 1_000);
-  const usable = members.filter((one) => !one.spec.maintenance && one.spec.powerState !== 'off').length;
-  return Math.min(most, usable);
-};
-
 /** Promises exactly so many more, writes the promise down, and begins to power them on. */
 export async function increase(
   provider: Provider,
@@ -40,19 +33,15 @@ export async function increase(
     if (settings.dryRun)
       throw new RpcError(status.FAILED_PRECONDITION, 'dryRun is set: nothing is powered on');
     const size = sizeOf(group.instances) + delta;
-    if (size > maxSizeOf(group))
-      throw new RpcError(
-        status.OUT_OF_RANGE,
-        `pool ${pool} would have ${size} nodes, and may have ${maxSizeOf(group)}`,
-      );
+    const most = maxSizeOf(group, mirror, clock.now());
+    if (size > most)
+      throw new RpcError(status.OUT_OF_RANGE, `pool ${pool} would have ${size} nodes, and may have ${most}`);
     const promised = new Set(group.target.assigned.map(({ machine }) => machine));
-    const machines = mirror.machines().filter(({ spec }) => !isStillPromised(group, promised, spec.name));
-    const { picks, why } = chooseMachines(
-      { machines, pools: mirror.pools(), settings },
-      group.spec,
-      delta,
-      clock.now(),
+    const known = knownOf(mirror);
+    const machines = known.machines.filter(
+      ({ spec }) => spec.offer !== undefined || !isStillPromised(group, promised, spec.name),
     );
+    const { picks, why } = chooseMachines({ ...known, machines }, group.spec, delta, clock.now(), promised);
     if (picks.length === 0)
       throw new RpcError(status.RESOURCE_EXHAUSTED, `pool ${pool} has no machine to power on: ${why}`);
     const target = tidied(group);
@@ -160,8 +149,8 @@ function machineOf({ mirror }: Provider, pool: string, node: NodeName): string |
       status.INVALID_ARGUMENT,
       `node ${node.name} is of pool ${record.spec.pool}, not ${pool}`,
     );
-  const promised = (node.providerID || node.name).replace(/^bamel:\/\//, '');
-  if (promised !== (node.providerID || node.name)) return promised;
+  const [, promised] = /^(?:bamel:\/\/|liqo:\/\/[^/]+\/)(.+)$/.exec(node.providerID || node.name) ?? [];
+  if (promised !== undefined) return promised;
   throw new RpcError(status.INVALID_ARGUMENT, `node ${node.name} is no machine of pool ${pool}`);
 }
 

@@ -1,10 +1,13 @@
 import { status } from '@grpc/grpc-js';
 import { capacityOf, isSetAside } from '../../shared/core/lifecycle.ts';
+import type { Machine } from '../../shared/core/machine.ts';
+import { knownOf, maxSizeOf } from './bounds.ts';
 import { groupOf, type Provider } from './change.ts';
 import { errorClasses, type Instance, instanceStates, sizeOf } from './instances.ts';
+import { lentGroup } from './lent.ts';
 import type { Group } from './mirror.ts';
 import { gpuLabel, gpuTypes, machinePrice, podPrice, type Timestamp } from './pricing.ts';
-import { decrease, deleteNodes, increase, maxSizeOf, type NodeName, resume } from './resize.ts';
+import { decrease, deleteNodes, increase, type NodeName, resume } from './resize.ts';
 import { RpcError } from './rpc-error.ts';
 import { templateNode } from './template.ts';
 import type { Method } from './wire.ts';
@@ -53,6 +56,15 @@ const noGroup = { id: '', minSize: 0, maxSize: 0, debug: '' };
 export function createService(provider: Provider, options: ServiceOptions): Service {
   const { mirror, clock } = provider;
   const startedAt = clock.monotonic();
+  /** One more slice, of a pool that takes offers. */
+  const lentExample = ({ spec }: Group): Machine | undefined =>
+    spec.template.provider?.offers && lentGroup(knownOf(mirror), spec, clock.now())?.example;
+  const nodeGroup = (group: Group): object => ({
+    id: group.name,
+    minSize: group.spec.limits.minNodes,
+    maxSize: maxSizeOf(group, mirror, clock.now()),
+    debug: `${group.name}: ${group.members.filter((one) => capacityOf(one) === 'serving').length} of ${group.members.length} machines serve`,
+  });
   return {
     NodeGroups: () => ({ nodeGroups: mirror.groups().map(nodeGroup) }),
     NodeGroupForNode({ node }) {
@@ -64,7 +76,8 @@ export function createService(provider: Provider, options: ServiceOptions): Serv
     NodeGroupTargetSize: ({ id }) => ({ targetSize: sizeOf(groupOf(mirror, id).instances) }),
     NodeGroupNodes: ({ id }) => ({ instances: groupOf(mirror, id).instances.map(wireInstance) }),
     NodeGroupTemplateNodeInfo({ id }) {
-      const node = templateNode(groupOf(mirror, id));
+      const group = groupOf(mirror, id);
+      const node = templateNode(group, lentExample(group));
       return { nodeInfo: node, nodeBytes: node };
     },
     async NodeGroupIncreaseSize({ id, delta }, signal) {
@@ -88,7 +101,8 @@ export function createService(provider: Provider, options: ServiceOptions): Serv
     PricingNodePrice({ node, startTimestamp, endTimestamp }) {
       const record = node ? mirror.find(node) : undefined;
       const template = /^template-(.+)$/.exec(node?.name ?? '')?.[1];
-      const spec = record?.spec ?? (template && mirror.group(template)?.members[0]?.spec);
+      const group = template === undefined ? undefined : mirror.group(template);
+      const spec = record?.spec ?? (group && (lentExample(group) ?? group.members[0])?.spec);
       if (!spec) throw new RpcError(status.NOT_FOUND, `node ${node?.name} is no machine of ours`);
       return { price: machinePrice(spec, options.kWhPrice, startTimestamp, endTimestamp) };
     },
@@ -116,13 +130,6 @@ const unseenMachine = (groups: readonly Group[]): string | undefined =>
   groups
     .flatMap(({ members }) => members)
     .find(({ spec, status: { powerState } }) => !spec.maintenance && powerState === 'unknown')?.spec.name;
-
-const nodeGroup = (group: Group): object => ({
-  id: group.name,
-  minSize: group.spec.limits.minNodes,
-  maxSize: maxSizeOf(group),
-  debug: `${group.name}: ${group.members.filter((one) => capacityOf(one) === 'serving').length} of ${group.members.length} machines serve`,
-});
 
 const wireInstance = ({ id, state, error }: Instance): object => ({
   id,

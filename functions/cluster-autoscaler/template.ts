@@ -7,11 +7,17 @@ import type { Group } from './mirror.ts';
 import { RpcError } from './rpc-error.ts';
 
 /** The node that one more machine of the group would be, as a v1.Node. DaemonSets are the caller's to add. */
-export function templateNode(group: Group): object {
-  const machine = typicalMachine(group);
+export function templateNode(group: Group, lent: Machine | undefined): object {
+  const machine = lent ?? typicalMachine(group);
+  const { offers } = group.spec.template.provider ?? {};
   // Without bytes the Cluster Autoscaler crashes; with this it goes by the nodes there are.
   if (!machine)
-    throw new RpcError(status.UNIMPLEMENTED, `pool ${group.name} has no machine to describe: add one to it`);
+    throw new RpcError(
+      status.UNIMPLEMENTED,
+      offers
+        ? `pool ${group.name} has no usable offer: bamel offers list says why`
+        : `pool ${group.name} has no machine to describe: add one to it`,
+    );
   const name = `template-${group.name}`;
   const { labels, taints, allocatable } = futureNode(
     { ...machine, spec: { ...machine.spec, name } },

@@ -12,7 +12,9 @@ import type { Scene } from './scene.ts';
  * node that shows another boot has come back meanwhile, and a kubelet whose Node is deleted does not register
  * again by itself.
  */
-function isOff({ status }: MachineRecord, node: Node): boolean {
+function isOff({ spec, status }: MachineRecord, node: Node): boolean {
+  // What was lent is off only once its Node is gone: with a Node there, its pods may run over there after all.
+  if (spec.offer !== undefined) return false;
   const provenOff =
     status.powerState === 'off' &&
     !status.powerInferred &&

@@ -7,6 +7,7 @@ import { startupTaintsDone } from '../../shared/core/prepare-node.ts';
 import { overdue } from '../../shared/core/transition.ts';
 import { underMachineLease } from '../deps.ts';
 import { giveUp, join } from './join.ts';
+import { lenderProblem } from './lender.ts';
 import { matchOf, poolOf, type Scene, stepFor } from './scene.ts';
 import { startupDone } from './startup.ts';
 import { tidyUp } from './tidy-up.ts';
@@ -24,7 +25,10 @@ export async function watchOne(scene: Scene, record: MachineRecord): Promise<str
   const tidied = match && (await tidyUp(scene, record, match.node));
   if (tidied) return tidied;
   if (!mayJoin(scene, record) && !isLate(scene, record) && doneAt(scene, record).length === 0) {
-    await observe(deps.inventory, record, seen(scene, record));
+    const now = seen(scene, record);
+    if (now.nodeProblem && now.nodeProblem !== record.status.nodeProblem)
+      await tellProblem(scene, record, now.nodeProblem);
+    await observe(deps.inventory, record, now);
     return undefined;
   }
   return underMachineLease(deps, record.spec.name, settings, { ms: patienceMs, signal }, async (lease) => {
@@ -44,25 +48,30 @@ function seen(scene: Scene, record: MachineRecord): Partial<MachineStatus> {
   const { status } = record;
   const match = matchOf(scene, record);
   const isLost = capacityOf(record) === 'serving' && !match?.node.ready;
-  const problem = problemOf(scene, record);
-  if (problem && problem !== status.nodeProblem)
-    scene.deps.log.warn(
-      { step: 'join', machine: record.spec.name, node: match?.node.name, story: problem },
-      'a node needs looking after',
-    );
   return {
     kubernetesNode: match?.node.name,
     nodeReady: match?.node.ready,
     matchedBy: match?.by,
     ...(match?.node.providerID && { providerID: match.node.providerID }),
     unreadySince: isLost ? (status.unreadySince ?? scene.deps.clock.now()) : undefined,
-    nodeProblem: problem,
+    nodeProblem: problemOf(scene, record),
   };
+}
+
+/** Once, until it is another. */
+async function tellProblem(scene: Scene, record: MachineRecord, problem: string): Promise<void> {
+  const { log, cluster } = scene.deps;
+  const { name } = record.spec;
+  const node = matchOf(scene, record)?.node.name;
+  log.warn({ step: 'join', machine: name, node, story: problem }, 'a node needs looking after');
+  if (node && lenderProblem(record) === problem)
+    await cluster.tell({ kind: 'Node', name: node }, 'Warning', 'LenderTrouble', `bamel: ${problem}`);
 }
 
 function problemOf(scene: Scene, record: MachineRecord): string | undefined {
   const step = stepFor(scene, record);
-  return (step.kind === 'wait' ? step.why : undefined) ?? scene.problems.get(record.spec.name);
+  const waits = step.kind === 'wait' ? step.why : undefined;
+  return waits ?? scene.problems.get(record.spec.name) ?? lenderProblem(record);
 }
 
 function mayJoin(scene: Scene, record: MachineRecord): boolean {

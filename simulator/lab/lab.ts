@@ -1,11 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { startApi } from './api/index.ts';
+import type { Store } from './api/store.ts';
 import { startControllers } from './controllers/index.ts';
 import { accessFromKubeconfig } from './kubelet/kube-api.ts';
-import { startKubelets } from './kubelet/kubelets.ts';
+import { type Kubelets, startKubelets } from './kubelet/kubelets.ts';
 import type { Log } from './kubelet/log.ts';
 import { hostOf, type KubeletHost } from './kubelet/node-object.ts';
 import type { RegistrarName } from './kubelet/registrar.ts';
+import type { NodePlayer } from './liqo/virtual-nodes.ts';
+import { type Liqo, type LiqoOptions, startLiqo } from './liqo.ts';
 import type { BmcOptions } from './rack/bmc.ts';
 import { realClock } from './rack/clock.ts';
 import { startControl } from './rack/control.ts';
@@ -26,6 +29,8 @@ export interface LabOptions {
   controlPort?: number;
   bmc?: Omit<BmcOptions, 'port'>;
   gracefulShutdown?: boolean;
+  /** Neighbours that lend, and the Liqo that brings their nodes: only with the embedded API. */
+  liqo?: Omit<LiqoOptions, 'player'>;
   log?: Log;
 }
 
@@ -37,6 +42,8 @@ export interface Lab {
   control: string;
   machines: Rack['machines'];
   inventory(): InventoryEntry[];
+  /** As asked for; absent otherwise. */
+  liqo?: Liqo;
   /** The operating system of a machine hangs: its kubelet is not heard of any more, until it boots again. */
   hang(name: string): void;
   stop(): Promise<void>;
@@ -63,12 +70,14 @@ export async function startLab(options: LabOptions): Promise<Lab> {
   };
   try {
     let { kubeconfig } = options;
+    let store: Store | undefined;
     if (kubeconfig === undefined) {
       const api = await startApi({ port: options.port ?? 0, clock, log });
       stops.push(() => api.close());
       const controllers = startControllers(api, { nodeGraceMs: heartbeatMs * missedHeartbeats, log });
       stops.push(() => controllers.stop());
       kubeconfig = api.kubeconfig();
+      store = api.store;
     }
     const access = accessFromKubeconfig(kubeconfig);
     const kubelets = startKubelets(access, {
@@ -79,6 +88,10 @@ export async function startLab(options: LabOptions): Promise<Lab> {
       gracefulShutdown: options.gracefulShutdown ?? false,
     });
     stops.push(() => kubelets.stop());
+
+    const liqo =
+      options.liqo && store && startLiqo(store, { ...options.liqo, player: virtualKubelets(kubelets) });
+    if (liqo) stops.push(() => liqo.stop());
 
     const joining = [kubelets.booted(controlPlane())];
     const rack = await startRack(options.machines, {
@@ -101,6 +114,7 @@ export async function startLab(options: LabOptions): Promise<Lab> {
       machines: rack.machines,
       inventory: () =>
         [...rack.machines.values()].map(({ machine, bmc }) => inventoryEntry(machine, bmc.url)),
+      ...(liqo && { liqo }),
       hang: (name) => kubelets.halted(name),
       stop,
     };
@@ -131,6 +145,13 @@ function inventoryEntry({ description, identity }: SimulatedMachine, mgmtAddress
     credentials,
   };
 }
+
+/** A virtual kubelet runs pods like any other; one whose provider is silent is not heard of either. */
+const virtualKubelets = (kubelets: Kubelets): NodePlayer => ({
+  join: (host) => void kubelets.booted(host),
+  silence: (name) => kubelets.halted(name),
+  leave: (name) => kubelets.halted(name),
+});
 
 /** Not a machine of the rack: nobody may power off the node that runs the API. */
 function controlPlane(): KubeletHost {

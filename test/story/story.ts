@@ -48,14 +48,18 @@ export interface World {
 
 /** A rack, a cluster that its machines join, and the files of a host for them. */
 export async function startWorld(
-  options: Partial<LabOptions> & { readonly namespace?: string; readonly config?: Partial<ConfigInput> } = {},
+  options: Partial<LabOptions> & {
+    readonly namespace?: string;
+    readonly config?: Partial<ConfigInput> | ((lab: Lab) => Promise<Partial<ConfigInput>>);
+  } = {},
 ): Promise<World> {
   const { namespace = 'story', config = storyConfig, ...labOptions } = options;
   const lab = await startLab({ machines, speed: 40, ...labOptions });
   const people = workloadsOf(lab.kubeconfig, namespace);
   await people.createNamespace();
   const inventory = lab.inventory();
-  const files = await writeHostFiles(labConfig(inventory, config), lab.kubeconfig, inventory);
+  const described = typeof config === 'function' ? await config(lab) : config;
+  const files = await writeHostFiles(labConfig(inventory, described), lab.kubeconfig, inventory);
   const hosts: HostProcess[] = [];
   return {
     lab,

@@ -3,6 +3,7 @@ import {
   CoreV1Api,
   KubeConfig,
   PatchStrategy,
+  PolicyV1Api,
   setHeaderOptions,
   type V1PodSpec,
 } from '@kubernetes/client-node';
@@ -44,6 +45,13 @@ export function workloadsOf(kubeconfig: string, namespace: string) {
             },
           },
         },
+      });
+    },
+    /** A budget that never gives way. */
+    async protect(app: string): Promise<void> {
+      await kubeConfig.makeApiClient(PolicyV1Api).createNamespacedPodDisruptionBudget({
+        namespace,
+        body: { metadata: { name: app }, spec: { minAvailable: 1, selector: { matchLabels: { app } } } },
       });
     },
     async scale(name: string, replicas: number): Promise<void> {
