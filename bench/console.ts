@@ -115,13 +115,15 @@ async function reaction(page: Page, host: ConsoleHost): Promise<number> {
 
 const counts = 'document.querySelector(".filters").innerText';
 
-/** Lets things change, and weighs the page now and then. */
+/** Lets things change, and weighs the page now and then, each time after a collection. */
 async function follow(page: Page, host: ConsoleHost): Promise<{ at: number; bytes: number }[]> {
   const session = await page.context().newCDPSession(page);
   const heap = [{ at: 0, bytes: await heapOf(session) }];
   const begun = Date.now();
-  for (let quarter = 1; quarter <= 4; quarter += 1) {
-    while (Date.now() - begun < (quarter * minutes * 60_000) / 4) {
+  // Every minute, and a short run four times.
+  const marks = Math.max(4, Math.round(minutes));
+  for (let mark = 1; mark <= marks; mark += 1) {
+    while (Date.now() - begun < (mark * minutes * 60_000) / marks) {
       await host.change(10);
       await pause(250);
     }
@@ -133,7 +135,9 @@ async function follow(page: Page, host: ConsoleHost): Promise<{ at: number; byte
 const median = (values: readonly number[]): number =>
   values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 
+/** Once what was asked for last has come and been drawn. */
 async function heapOf(session: CDPSession): Promise<number> {
+  await pause(2_000);
   await session.send('HeapProfiler.collectGarbage');
   return (await session.send('Runtime.getHeapUsage')).usedSize;
 }

@@ -8,9 +8,12 @@ export interface Action {
   readonly path: `/${string}`;
   readonly body: (machine: string) => object;
   readonly offered: (machine: MachineDetail) => boolean;
+  /** What may be asked for besides: a tick in the dialog adds it. */
+  readonly option?: { readonly says: string; readonly adds: object };
 }
 
 const by = 'the console';
+const last = { says: 'also the last one that serves', adds: { last: true } };
 
 /** Every button of a machine's page. */
 export const actions: readonly Action[] = [
@@ -27,6 +30,7 @@ export const actions: readonly Action[] = [
     tone: 'bad',
     path: '/drain-node',
     body: (machine) => ({ machine, action: 'drain', by }),
+    option: last,
     offered: ({ capacity }) => capacity === 'serving',
   },
   {
@@ -63,6 +67,7 @@ export const actions: readonly Action[] = [
     tone: 'bad',
     path: '/power-action',
     body: (machine) => ({ machine, power: 'off', drain: false, by }),
+    option: last,
     offered: ({ power, maintenance }) => power.state === 'on' && !maintenance,
   },
 ];

@@ -12,7 +12,7 @@ export interface Fate {
 }
 
 /** What was done comes first, what was left alone last. */
-const order = ['power-on', 'cancel-drain', 'drain', 'kept', 'rejected'];
+const order = ['power-on', 'resize', 'cancel-drain', 'drain', 'kept', 'rejected'];
 
 export function fatesOf(candidates: readonly Candidate[]): Fate[] {
   const alike = Map.groupBy(candidates, ({ verdict, why }) => JSON.stringify([verdict, why]));

@@ -13,6 +13,9 @@ export function energy(kWh: number): string {
 /** Cents and up; a demo saves less than that. */
 export const money = (value: number): string => value.toFixed(Math.abs(value) < 0.1 ? 4 : 2);
 
+/** Of an hour; there is no money sign, since nobody says which money it is. */
+export const hourly = (value: number): string => `${money(value)} an hour`;
+
 /** How long, in the two largest units that say something: 3 min 20 s. */
 export function duration(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1_000));

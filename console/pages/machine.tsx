@@ -1,4 +1,5 @@
 import type { MachineDetail } from '../../functions/api/shapes.ts';
+import { count } from '../format.ts';
 import { Actions } from '../parts/actions.tsx';
 import { Ago, For } from '../parts/ago.tsx';
 import { Description } from '../parts/description.tsx';
@@ -14,6 +15,9 @@ export function MachinePage({ name }: { readonly name: string }) {
   return <Loaded of={machine}>{(data) => <Machine machine={data} />}</Loaded>;
 }
 
+const drainText = ({ podsLeft, podsTotal, waitingFor }: NonNullable<MachineDetail['drain']>): string =>
+  `${podsLeft} of ${count(podsTotal, 'pod')} left${waitingFor ? `, waits for ${waitingFor}` : ''}`;
+
 function Machine({ machine }: { readonly machine: MachineDetail }) {
   return (
     <>
@@ -22,7 +26,9 @@ function Machine({ machine }: { readonly machine: MachineDetail }) {
       </h1>
       <p>
         {machine.means}, for <For since={machine.stateSince} />; waits for {machine.waitsFor}.
-        {machine.why && <span class="quiet"> Last: {machine.why}.</span>}
+        {machine.why && machine.why !== machine.error?.message && (
+          <span class="quiet"> Last: {machine.why}.</span>
+        )}
       </p>
       {machine.error && (
         <p class="problem">
@@ -36,6 +42,7 @@ function Machine({ machine }: { readonly machine: MachineDetail }) {
           )
         </p>
       )}
+      {machine.drain && machine.capacity === 'leaving' && <p class="note">{drainText(machine.drain)}</p>}
       <Actions machine={machine} />
       <Observations machine={machine} />
       <Description machine={machine} />

@@ -39,7 +39,7 @@ function Row({ pod: { namespace, name, requests, since, why, scheduler } }: { re
       <span class="name">
         {namespace}/{name}
       </span>
-      <span>{resources(requests)}</span>
+      <span class="asks quiet">{resources(requests)}</span>
       <span class="why" title={scheduler ? `The scheduler says: ${scheduler}` : ''}>
         {why}
       </span>

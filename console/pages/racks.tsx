@@ -3,7 +3,7 @@ import type { MachineView } from '../../functions/api/shapes.ts';
 import { count } from '../format.ts';
 import { Loaded } from '../parts/loaded.tsx';
 import { RackBox } from '../parts/rack-box.tsx';
-import { matches, zonesOf } from '../racks.ts';
+import { countsOf, matches, zonesOf } from '../racks.ts';
 import { useApi } from '../state/resource.ts';
 import type { Machines } from '../types.ts';
 
@@ -16,7 +16,7 @@ export function RacksPage() {
 function Racks({ machines }: { readonly machines: readonly MachineView[] }) {
   const [text, setText] = useState('');
   const [state, setState] = useState('');
-  const states = useMemo(() => [...Map.groupBy(machines, (one) => one.state)], [machines]);
+  const states = useMemo(() => countsOf(machines), [machines]);
   const zones = useMemo(
     () => zonesOf(machines.filter((machine) => matches(machine, text, state))),
     [machines, text, state],
@@ -42,7 +42,7 @@ function Racks({ machines }: { readonly machines: readonly MachineView[] }) {
             onClick={() => setState(state === name ? '' : name)}
           >
             <span class="lamp" aria-hidden="true" />
-            {name} <b>{inState.length}</b>
+            {name} <b>{inState}</b>
           </button>
         ))}
       </search>

@@ -1,18 +1,30 @@
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import type { MachineDetail } from '../../functions/api/shapes.ts';
 import { type Action, actions } from '../actions.ts';
 import { post } from '../state/call.ts';
-import { refresh } from '../state/resource.ts';
+import { refresh, useApi } from '../state/resource.ts';
+import type { AboutView } from '../types.ts';
 import { Confirm } from './confirm.tsx';
+import { LookOnly } from './look-only.tsx';
+
+const saidForMs = 15_000;
 
 /** What a person may do to a machine. Every one of them is asked twice. */
 export function Actions({ machine }: { readonly machine: MachineDetail }) {
+  const may = useApi<AboutView>('/api/about').data.value?.may;
   const [asking, setAsking] = useState<Action>();
   const [said, setSaid] = useState<{ readonly ok: boolean; readonly text: string }>();
-  const carryOut = async ({ path, body, title }: Action): Promise<void> => {
+  // What was begun is told by the machine itself soon.
+  useEffect(() => {
+    if (!said?.ok) return;
+    const timer = setTimeout(() => setSaid(undefined), saidForMs);
+    return () => clearTimeout(timer);
+  }, [said]);
+  const carryOut = async ({ path, body, title, option }: Action, ticked: boolean): Promise<void> => {
     setAsking(undefined);
     try {
-      const answer = (await post(path, body(machine.name))) as { answer?: string } | undefined;
+      const wish = { ...body(machine.name), ...(ticked && option?.adds) };
+      const answer = (await post(path, wish)) as { answer?: string } | undefined;
       setSaid({ ok: true, text: answer?.answer ?? `${title}: asked for` });
     } catch (error) {
       setSaid({ ok: false, text: error instanceof Error ? error.message : String(error) });
@@ -24,10 +36,18 @@ export function Actions({ machine }: { readonly machine: MachineDetail }) {
       {actions
         .filter(({ offered }) => offered(machine))
         .map((action) => (
-          <button type="button" key={action.title} data-tone={action.tone} onClick={() => setAsking(action)}>
+          <button
+            type="button"
+            key={action.title}
+            data-tone={action.tone}
+            disabled={may !== 'act'}
+            aria-describedby={may === 'read' ? 'look-only' : undefined}
+            onClick={() => setAsking(action)}
+          >
             {action.title}
           </button>
         ))}
+      {may === 'read' && <LookOnly id="look-only" />}
       <p role="status" class={said && !said.ok ? 'problem' : 'quiet'}>
         {said?.text}
       </p>
@@ -36,7 +56,8 @@ export function Actions({ machine }: { readonly machine: MachineDetail }) {
           title={`${asking.title}: ${machine.name}`}
           says={asking.says}
           word={machine.name}
-          onYes={() => carryOut(asking)}
+          option={asking.option?.says}
+          onYes={(ticked) => carryOut(asking, ticked)}
           onNo={() => setAsking(undefined)}
         />
       )}

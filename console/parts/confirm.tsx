@@ -5,18 +5,21 @@ interface Props {
   readonly says: string;
   /** What has to be typed. */
   readonly word: string;
-  readonly onYes: () => void;
+  /** Something that may be asked for besides. */
+  readonly option?: string | undefined;
+  readonly onYes: (ticked: boolean) => void;
   readonly onNo: () => void;
 }
 
 /** Nobody types a machine's name by accident. */
-export function Confirm({ title, says, word, onYes, onNo }: Props) {
+export function Confirm({ title, says, word, option, onYes, onNo }: Props) {
   const dialog = useRef<HTMLDialogElement>(null);
   const [typed, setTyped] = useState('');
+  const [ticked, setTicked] = useState(false);
   useEffect(() => dialog.current?.showModal(), []);
   const submit = (event: Event) => {
     event.preventDefault();
-    if (typed === word) onYes();
+    if (typed === word) onYes(ticked);
   };
   return (
     <dialog ref={dialog} aria-labelledby="confirm-title" onClose={onNo}>
@@ -26,12 +29,24 @@ export function Confirm({ title, says, word, onYes, onNo }: Props) {
         <label>
           Type <b class="name">{word}</b> to go on:
           <input
+            type="text"
             autoComplete="off"
+            autoCapitalize="off"
             spellcheck={false}
             value={typed}
             onInput={(event) => setTyped(event.currentTarget.value)}
           />
         </label>
+        {option && (
+          <label class="tick">
+            <input
+              type="checkbox"
+              checked={ticked}
+              onChange={(event) => setTicked(event.currentTarget.checked)}
+            />
+            {option}
+          </label>
+        )}
         <p class="choices">
           <button type="button" onClick={onNo}>
             Leave it

@@ -1,12 +1,16 @@
 import type { MachineDetail } from '../../functions/api/shapes.ts';
-import { duration, resources, watts } from '../format.ts';
+import { duration, hourly, resources, watts } from '../format.ts';
+import { placeOf } from '../racks.ts';
 
 /** What it is, where it stands, and what its sensors say. */
 export function Description({ machine }: { readonly machine: MachineDetail }) {
-  const { health, boot, drain } = machine;
+  const { health, boot } = machine;
+  const { zone, rack } = placeOf(machine);
   const rows: readonly (readonly [string, string])[] = [
     ['Pool', machine.pool],
-    ['Place', [machine.zone, machine.rack, machine.powerCircuit].filter(Boolean).join(' / ') || 'not said'],
+    ['Place', [zone, rack, machine.powerCircuit].filter(Boolean).join(' / ') || 'not said'],
+    ...(machine.offer === undefined ? [] : [['Offer', machine.offer] as const]),
+    ...(machine.hourlyRate === undefined ? [] : [['Costs', hourly(machine.hourlyRate)] as const]),
     ['Has', resources(machine.resources)],
     ['In use', machine.requested ? resources(machine.requested) : 'nothing'],
     [
@@ -16,14 +20,6 @@ export function Description({ machine }: { readonly machine: MachineDetail }) {
     ['Health', [health.status, ...health.problems].join('; ')],
     ['Inlet', health.celsius === undefined ? 'not measured' : `${health.celsius} °C`],
     ['Usual boot', boot.learnedMs === undefined ? 'not learned yet' : duration(boot.learnedMs)],
-    ...(drain
-      ? [
-          [
-            'Drain',
-            `${drain.podsLeft} of ${drain.podsTotal} pods left${drain.waitingFor ? `, waits for ${drain.waitingFor}` : ''}`,
-          ] as const,
-        ]
-      : []),
     ['MAC address', machine.macAddress ?? 'not said'],
     ['System UUID', machine.systemUUID ?? 'not said'],
     [

@@ -13,7 +13,7 @@ export function Happening({ event, alone }: { readonly event: HistoryView; reado
       {!alone && <MachineLink name={event.machine} />}
       <State state={event.to} />
       <span class="why" title={event.why ?? ''}>
-        {event.why ?? event.event}
+        {event.why ?? event.event.replaceAll('-', ' ')}
       </span>
       <span class="by quiet">{event.by}</span>
     </div>

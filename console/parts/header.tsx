@@ -43,18 +43,19 @@ export function Header() {
 
 /** The few numbers worth seeing from everywhere. */
 function Figures() {
-  const pools = useApi<Pools>('/api/pools').data.value?.items ?? [];
+  const pools = useApi<Pools>('/api/pools').data.value?.items;
   const pods = useApi<Pods>('/api/pods?limit=200').data.value;
   const saved = useApi<EnergyView>('/api/energy').data.value;
+  if (!pools || !pods || !saved) return <p class="figures" />;
   const sum = (of: 'ready' | 'pending' | 'machines') => pools.reduce((total, pool) => total + pool[of], 0);
   return (
     <p class="figures">
       <span>
         <b>{sum('ready')}</b> of {sum('machines')} serve{sum('pending') > 0 && `, ${sum('pending')} coming`}
       </span>
-      <span class={pods?.total ? 'alarm' : ''}>{count(pods?.total ?? 0, 'pod')} waiting</span>
-      <span>{watts(saved?.wattsNow)}</span>
-      <span>{energy(saved?.kWhSaved ?? 0)} saved</span>
+      <span class={pods.total > 0 ? 'alarm' : ''}>{count(pods.total, 'pod')} waiting</span>
+      <span>{watts(saved.wattsNow)}</span>
+      <span>{energy(saved.kWhSaved)} saved</span>
     </p>
   );
 }

@@ -1,36 +1,60 @@
 import type { ComponentChildren } from 'preact';
 import type { MachineDetail } from '../../functions/api/shapes.ts';
 import { bootOf } from '../boot.ts';
+import { count } from '../format.ts';
 import { now } from '../state/clock.ts';
+import { Ago } from './ago.tsx';
 import { bootText } from './unit.tsx';
 
 /** Three things that are known apart, and never mixed up. */
 export function Observations({ machine }: { readonly machine: MachineDetail }) {
   const { power, bmc, node } = machine;
   const boot = bootOf(machine, now.value);
+  const who = machine.made ? 'provider' : 'BMC';
   return (
     <div class="cards observations">
-      <Card title="Power, says the BMC" says={power.state} tone={power.state === 'unknown' ? 'warn' : ''}>
-        {power.inferred ? 'inferred from what its node does: no proof' : 'two equal reads in a row'}
+      <Card
+        title={`Power, says the ${who}`}
+        says={power.state}
+        tone={power.state === 'unknown' ? 'warn' : ''}
+      >
+        {proofOf(power)}
       </Card>
       <Card
-        title="Does the BMC answer?"
-        says={bmc.reachable === undefined ? 'not asked yet' : bmc.reachable ? 'it answers' : 'it is silent'}
-        tone={bmc.reachable === false ? 'bad' : ''}
+        title={`Does the ${who} answer?`}
+        says={answerOf(bmc)}
+        tone={bmc.reachable === false || bmc.refused ? 'bad' : ''}
       >
         {machine.powerInterface} at {machine.mgmtAddress ?? 'no address'}
+        {bmc.refused && (
+          <>
+            . {bmc.refused.message !== machine.error?.message && `${bmc.refused.message}. `}
+            Tried again <Ago time={bmc.refused.until} />, or at once when they change
+          </>
+        )}
       </Card>
       <Card
         title="Node, says Kubernetes"
         says={node.name === undefined ? 'no node' : node.ready ? 'Ready' : 'not Ready'}
         tone={node.name !== undefined && !node.ready ? 'warn' : ''}
       >
-        {node.name !== undefined && `${node.name}, ${node.pods ?? 0} pods. `}
+        {node.name !== undefined && `${node.name}, ${count(node.pods ?? 0, 'pod')}. `}
         {node.problem}
         {boot && bootText(boot)}
       </Card>
     </div>
   );
+}
+
+function proofOf({ state, inferred }: MachineDetail['power']): string {
+  if (state === 'unknown') return 'not read: taken neither for on nor for off';
+  return inferred ? 'inferred from what its node does: no proof' : 'two equal reads in a row';
+}
+
+function answerOf({ reachable, refused }: MachineDetail['bmc']): string {
+  if (refused) return 'it refuses the credentials';
+  if (reachable === undefined) return 'not asked yet';
+  return reachable ? 'it answers' : 'it is silent';
 }
 
 interface CardProps {

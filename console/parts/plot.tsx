@@ -31,10 +31,12 @@ export function Plot({ points, now }: { readonly points: readonly Point[]; reado
         <polyline class="now" points={drawn.join(' ')} />
       </svg>
       <figcaption>
-        <span>{moment(first.at, now)}</span>
+        <span class="ends">
+          <span>{moment(first.at, now)}</span>
+          <span>{moment(last.at, now)}</span>
+        </span>
         <span class="key drawn">drawn</span>
         <span class="key saved">saved against everything on ({watts(most)} at most)</span>
-        <span>{moment(last.at, now)}</span>
       </figcaption>
     </figure>
   );

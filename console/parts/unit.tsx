@@ -1,7 +1,7 @@
 import { Component } from 'preact';
 import type { MachineView } from '../../functions/api/shapes.ts';
 import { type Boot, bootOf } from '../boot.ts';
-import { duration, percent, watts } from '../format.ts';
+import { count, duration, money, percent, watts } from '../format.ts';
 import { now } from '../state/clock.ts';
 import { hashOf } from '../state/place.ts';
 
@@ -12,6 +12,7 @@ export class Unit extends Component<{ readonly machine: MachineView }> {
   }
 
   override render({ machine }: { readonly machine: MachineView }) {
+    const who = machine.made ? 'provider' : 'BMC';
     const ill = machine.health.status === 'critical' || machine.health.status === 'warning';
     return (
       <a
@@ -25,14 +26,21 @@ export class Unit extends Component<{ readonly machine: MachineView }> {
         <span class="doing">
           {machine.state}
           {ill && <span class="ill"> · {machine.health.status}</span>}
-          {machine.bmc.reachable === false && <span class="ill"> · BMC silent</span>}
+          {machine.bmc.reachable === false && <span class="ill"> · {who} silent</span>}
+          {machine.bmc.refused && <span class="ill"> · {who} refuses</span>}
         </span>
-        <span class="figure">{watts(machine.watts.now)}</span>
+        <span class="figure">{costOf(machine)}</span>
         <Progress machine={machine} />
       </a>
     );
   }
 }
+
+/** What it draws; of what nobody has to pay the power for, its price. */
+const costOf = ({ offer, hourlyRate, watts: { now: drawn } }: MachineView): string =>
+  offer !== undefined && drawn === undefined && hourlyRate !== undefined
+    ? `${money(hourlyRate)}/h`
+    : watts(drawn);
 
 /** Only a machine that is on its way, or leaving, reads the clock. */
 function Progress({ machine }: { readonly machine: MachineView }) {
@@ -41,7 +49,7 @@ function Progress({ machine }: { readonly machine: MachineView }) {
     return (
       <Line
         share={podsTotal > 0 ? 1 - podsLeft / podsTotal : 1}
-        says={`${podsLeft} of ${podsTotal} pods left`}
+        says={`${podsLeft} of ${count(podsTotal, 'pod')} left`}
       />
     );
   }
@@ -76,6 +84,9 @@ function Use({ machine }: { readonly machine: MachineView }) {
     ...['cpu', 'memory'].map((name) => (requested[name] ?? 0) / Math.max(1, resources[name] ?? 1)),
   );
   return (
-    <Line share={Math.min(1, share)} says={`${percent(share)} in use, ${machine.node.pods ?? 0} pods`} />
+    <Line
+      share={Math.min(1, share)}
+      says={`${percent(share)} in use, ${count(machine.node.pods ?? 0, 'pod')}`}
+    />
   );
 }

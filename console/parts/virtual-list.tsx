@@ -11,6 +11,9 @@ interface Props<Item> {
   readonly onEnd?: (() => void) | undefined;
 }
 
+/** Above and below, in pixels. */
+const borders = 2;
+
 /** A list of any length: only the rows in sight are in the page. Their height is the style sheet's `--row`. */
 export function VirtualList<Item>({ label, items, keyOf, row, onEnd }: Props<Item>) {
   const list = useRef<HTMLDivElement>(null);
@@ -33,15 +36,22 @@ export function VirtualList<Item>({ label, items, keyOf, row, onEnd }: Props<Ite
       element.removeEventListener('scroll', measure);
     };
   }, []);
+  const height = items.length * view.rowHeight;
   const { from, to } = shownRows(items.length, view.rowHeight, view.top, view.height);
   const atEnd = to === items.length && items.length > 0;
   useEffect(() => {
     if (atEnd) onEnd?.();
   }, [atEnd, onEnd]);
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
-    <section class="virtual" aria-label={label} tabIndex={0} ref={list}>
-      <ol style={{ height: `${items.length * view.rowHeight}px` }}>
+    <section
+      class="virtual"
+      aria-label={label}
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
+      tabIndex={0}
+      ref={list}
+      style={{ maxHeight: `${height + borders}px` }}
+    >
+      <ol style={{ height: `${height}px` }}>
         {items.slice(from, to).map((item, index) => (
           <li
             key={keyOf(item)}

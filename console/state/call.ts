@@ -12,11 +12,11 @@ export class Refused extends Error {
 
 const patienceMs = 15_000;
 
-/** One request to the host, and never to anybody else: the path begins with a slash. */
+/** One request to the host, and never to anybody else: below the page's own address, wherever a proxy put that. */
 export async function call(path: `/${string}`, init: RequestInit = {}): Promise<Response> {
   const headers = new Headers(init.headers);
   if (token.value) headers.set('authorization', `Bearer ${token.value}`);
-  const response = await fetch(path, { signal: AbortSignal.timeout(patienceMs), ...init, headers });
+  const response = await fetch(`.${path}`, { signal: AbortSignal.timeout(patienceMs), ...init, headers });
   if (response.ok || response.status === 304) return response;
   if (response.status === 401) tokenWanted.value = true;
   throw new Refused(response.status, await messageOf(response));

@@ -14,6 +14,8 @@ export const connection = signal<Connection>({ state: 'connecting' });
 
 /** The host says something every 15 s: longer silence is a line that nobody has told us is dead. */
 const silenceMs = 40_000;
+/** Proxies end what lasts for minutes: so long the next one may take before anybody is told. */
+const againMs = 5_000;
 
 let wake: () => void = () => undefined;
 export const tryNow = (): void => wake();
@@ -31,27 +33,38 @@ async function follow(): Promise<void> {
   let failures = 0;
   let lostSince: number | undefined;
   for (;;) {
-    const why = await listen(() => {
+    const { why, wasLive, isEnded } = await listen(failures === 1 ? againMs : silenceMs);
+    if (wasLive) {
       failures = 0;
       lostSince = undefined;
-    });
+    }
     failures += 1;
     lostSince ??= Date.now();
     const wait = backoffMs(failures);
-    connection.value = { state: 'lost', since: lostSince, retryAt: Date.now() + wait, why };
+    if (!wasLive || !isEnded)
+      connection.value = { state: 'lost', since: lostSince, retryAt: Date.now() + wait, why };
     // A wrong token stays wrong until somebody types another one.
     await pause(tokenWanted.value ? undefined : wait);
   }
 }
 
+interface Ended {
+  readonly why: string;
+  /** Whether anything came before. */
+  readonly wasLive: boolean;
+  /** Not silent: the other end, or something in between, ended it. */
+  readonly isEnded: boolean;
+}
+
 /** Resolves, with the reason, once the stream is over. */
-async function listen(onLive: () => void): Promise<string> {
+async function listen(patienceMs: number): Promise<Ended> {
   const stop = new AbortController();
-  let watchdog = setTimeout(() => stop.abort(), silenceMs);
+  let wasLive = false;
+  let watchdog = setTimeout(() => stop.abort(), patienceMs);
   const onEvent = ({ event, data }: ServerEvent): void => {
     if (event === 'changed') refresh(JSON.parse(data));
     if (event !== 'hello') return;
-    onLive();
+    wasLive = true;
     connection.value = { state: 'live' };
     refresh();
   };
@@ -61,13 +74,14 @@ async function listen(onLive: () => void): Promise<string> {
     const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
     for (;;) {
       const piece = await reader?.read();
-      if (!piece || piece.done) return 'the host ended the connection';
+      if (!piece || piece.done) return { why: 'the host ended the connection', wasLive, isEnded: true };
       clearTimeout(watchdog);
       watchdog = setTimeout(() => stop.abort(), silenceMs);
       feed(piece.value);
     }
   } catch (error) {
-    return error instanceof Refused ? error.message : 'the host does not answer';
+    const why = error instanceof Refused ? error.message : 'the host does not answer';
+    return { why, wasLive, isEnded: !stop.signal.aborted };
   } finally {
     clearTimeout(watchdog);
     stop.abort();

@@ -100,7 +100,14 @@ function demoConfig(pools: readonly Pool[], inventory: readonly InventoryEntry[]
     ...config,
     autoscaler: {
       ...config.autoscaler,
-      timings: { ...config.autoscaler?.timings, powerOnTimeout: seconds(8) },
+      timings: {
+        ...config.autoscaler?.timings,
+        powerOnTimeout: seconds(8),
+        // All BMCs are in this process, and take their turns.
+        bmcTimeout: `${Math.max(2, Math.round(inventory.length / 30))}s`,
+      },
+      // Longer than the broken machine is away, and no more than the rest of its day.
+      cooldowns: { afterFailure: seconds(15) },
       // Boots take seconds here: there is nothing to weigh.
       scaleDown: { weighBoot: false },
     },

@@ -1,5 +1,5 @@
 import type { Pod } from '../../shared/core/cluster.ts';
-import type { Clock, Cluster } from '../../shared/ports.ts';
+import { type Clock, type Cluster, ClusterError } from '../../shared/ports.ts';
 import type { Log } from '../../shared/runtime/log.ts';
 
 /** Nodes are named up to here: a line stays a line. */
@@ -9,13 +9,23 @@ const mostNodes = 4;
 export async function tellPods(cluster: Cluster, clock: Clock, log: Log, signal: AbortSignal): Promise<void> {
   let told = '';
   while (!signal.aborted) {
-    const { pods } = await cluster.view();
-    const wanted = pods.filter((pod) => !pod.belongsToNode && !pod.terminating && !pod.finished);
+    const pods = await podsOf(cluster);
+    const wanted = (pods ?? []).filter((pod) => !pod.belongsToNode && !pod.terminating && !pod.finished);
     const story = wanted.length === 0 ? 'none' : summary(wanted);
-    if (story !== told && !(told === '' && wanted.length === 0))
+    if (pods && story !== told && !(told === '' && wanted.length === 0))
       log.info({ step: 'pods', wanted: wanted.length, story }, 'pods changed');
-    told = story;
+    if (pods) told = story;
     await clock.sleep(500, signal);
+  }
+}
+
+/** Undefined while the cluster does not answer, which a busy computer may bring about: the play goes on. */
+async function podsOf(cluster: Cluster): Promise<readonly Pod[] | undefined> {
+  try {
+    return (await cluster.view()).pods;
+  } catch (error) {
+    if (error instanceof ClusterError) return undefined;
+    throw error;
   }
 }
 

@@ -188,7 +188,7 @@ const burst: Scenario = {
     {
       name: 'rack',
       machines: rackful(machines, { ...server, name: 'server', pool: 'rack', zone: 'hall' }),
-      holds: 3,
+      holds: 4,
     },
   ],
   workloads: [{ name: 'job', requests: { cpu: '8', memory: '24Gi' }, pool: 'rack' }],

@@ -1,6 +1,8 @@
 import { request } from 'node:http';
 import {
+  AboutShape,
   DecisionShape,
+  ExplanationShape,
   MachineDetailShape,
   MachineShape,
   PodShape,
@@ -49,6 +51,11 @@ test('machines and pools, as their shapes have them', async () => {
   MachineDetailShape.strict().parse((await get('/api/machines/mini-1')).body);
 });
 
+test('the host tells what whoever asks may do', async () => {
+  const { body } = await get('/api/about');
+  expect(AboutShape.strict().parse(body)).toMatchObject({ dryRun: true, cluster: true, may: 'act' });
+});
+
 test('the latest decision tells why, and pods tell what becomes of them', async () => {
   const { body } = await get('/api/decisions/latest');
   DecisionShape.strict().parse(body);
@@ -62,6 +69,21 @@ test('the latest decision tells why, and pods tell what becomes of them', async 
     web: 'room for it is there or on its way',
     huge: expect.stringContaining('30 cpu wanted'),
   });
+});
+
+test('why: a pod that nothing can run, a machine, a decision', async () => {
+  const pods = await get('/api/pods');
+  const huge = pods.body.items.find(({ name }: { name: string }) => name.startsWith('huge')).name;
+  const pod = await get(`/api/explain/pod/by-hand/${huge}`);
+  expect(ExplanationShape.strict().parse(pod.body).lines).toEqual([
+    `by-hand/${huge} waits for 30 cpu, 1Gi memory.`,
+    expect.stringMatching(/^ {2}mini-1, mini-2 {2}30 cpu wanted/),
+  ]);
+  const machine = await get('/api/explain/machine/mini-1');
+  expect(machine.body.lines[0]).toBe('mini-1 of pool closet is off; its power is off.');
+  expect((await get('/api/explain/decision/latest')).body.lines[0]).toMatch(
+    /^power on mini-.*\(inputs \w+\)$/,
+  );
 });
 
 test('pages follow one another', async () => {
@@ -100,6 +122,9 @@ test('a long answer is sent compressed to whoever can read that', async () => {
 test.each([
   ['/api/machines/none', 404, 'there is no machine called none'],
   ['/api/decisions/d-0', 404, 'there is no decision d-0'],
+  ['/api/explain/pod/by-hand/none', 404, 'There is no pod by-hand/none.'],
+  ['/api/explain/machine/none', 404, 'There is no machine none.'],
+  ['/api/explain/decision/d-0', 404, 'There is no decision d-0.'],
   ['/api/nothing', 404, 'nothing is at /api/nothing'],
   ['/api/machines?limit=0', 400, 'limit'],
   ['/api/machines?after=x', 400, 'after'],

@@ -1,6 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { actions } from '../../console/actions.ts';
+import { stateOrder } from '../../console/racks.ts';
 import { changesUnannounced, changesWith } from '../../console/state/kinds.ts';
 import { rows } from '../../functions/api/routes.ts';
 import { functionTable } from '../../functions/index.ts';
@@ -14,11 +15,16 @@ test.each(states)('there is a colour for %s', (state) => {
   expect(read('style/states.css')).toContain(`[data-state="${state}"]`);
 });
 
+test('every state has its place among the others', () => {
+  expect(stateOrder.toSorted()).toEqual([...states].sort());
+});
+
 test.each(actions.map((action) => [action.title, action] as const))(
   '%s is something a function takes',
   (_, action) => {
     const called = functionTable.find(({ definition }) => `/${definition.name}` === action.path);
-    expect(called?.definition.input.safeParse(action.body('mini-1')).error).toBeUndefined();
+    const wish = { ...action.body('mini-1'), ...action.option?.adds };
+    expect(called?.definition.input.safeParse(wish).error).toBeUndefined();
     expect(called).toBeDefined();
   },
 );

@@ -139,6 +139,19 @@ test('machines stand in their racks, in the order people count', () => {
   ]);
 });
 
+test('slices of remote clusters stand with whoever lends them', () => {
+  const zones = zonesOf([
+    machine({ name: 's-1', offer: 'cloud-a.large' }),
+    machine({ name: 's-2', offer: 'cloud-b.small' }),
+    machine({ name: 's-3', offer: 'cloud-b.small', zone: 'north', rack: 'r1' }),
+  ]);
+  expect(zones.map(({ name, racks }) => [name, racks.map((rack) => rack.name)])).toEqual([
+    ['north', ['r1']],
+    ['remote', ['cloud-a', 'cloud-b']],
+  ]);
+  expect(matches(machine({ name: 's-1', offer: 'cloud-a.large' }), 'remote cloud-a', '')).toBe(true);
+});
+
 test('machines are found by every word, and by state', () => {
   const one = machine({ name: 'gpu-3', pool: 'train', rack: 'r7', state: 'ready' });
   expect([

@@ -1,58 +1,83 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
+import { scenarios } from '../../simulator/demo/scenario.ts';
+import { type BuiltFolder, buildFolder } from '../support/build-folder.ts';
 import { eventually } from '../support/eventually.ts';
+import { type Demo, type Said, startDemo } from './run-demo.ts';
 
-const main = fileURLToPath(new URL('../../functions/main.ts', import.meta.url));
-const lines: string[] = [];
-let child: ChildProcess;
-beforeAll(() => {
-  child = spawn(process.execPath, [main, '--port', '0', '--speed', '40', '--log-format', 'json'], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-    env: { PATH: process.env.PATH },
-  });
-  for (const stream of [child.stdout, child.stderr])
-    if (stream) createInterface(stream).on('line', (line) => lines.push(line));
-});
+/** All at once: most of a demo is waiting. */
+let host: BuiltFolder;
+let demos: Readonly<Record<keyof typeof scenarios, Demo>>;
+beforeAll(async () => {
+  host = await buildFolder('host');
+  const start = (name: string) => startDemo(host.program, ['--speed', '40', '--scenario', name]);
+  demos = { day: start('day'), homelab: start('homelab'), burst: start('burst') };
+}, 120_000);
 afterAll(async () => {
-  if (child.exitCode !== null) return;
-  const ended = once(child, 'exit');
-  child.kill('SIGKILL');
-  await ended;
+  await Promise.all(Object.values(demos ?? {}).map((demo) => demo.kill()));
+  await host?.remove();
 });
 
-const said = () => lines.join('\n');
-const get = async (path: string) => {
-  const url = /"url":"([^"]+)"/.exec(said())?.[1];
-  if (url === undefined) throw new Error(`it does not listen: ${said()}`);
-  return fetch(`${url}${path}`);
-};
+const items = async <Item>(demo: Demo, path: string): Promise<Item[]> =>
+  ((await (await demo.get(path)).json()) as { items: Item[] }).items;
+const told = (demo: Demo, step: string): string[] =>
+  demo.said().flatMap((line) => (line.step === step ? [line.story ?? ''] : []));
 
 test('without a config the day is played, and its console says what is going on', async () => {
+  const { day } = demos;
   const about = await eventually(async () => {
-    const body = (await (await get('/api/about')).json()) as { caption?: string };
+    const body = (await (await day.get('/api/about')).json()) as { caption?: string };
     expect(body.caption).toMatch(/^\d\d:\d\d – /);
     return body;
   }, 60_000);
   expect(about).toMatchObject({ dryRun: false, cluster: true });
-  const pools = (await (await get('/api/pools')).json()) as { items: { name: string; machines: number }[] };
-  expect(pools.items.map(({ name, machines }) => [name, machines])).toEqual([
+  const pools = await items<{ name: string; machines: number }>(day, '/api/pools');
+  expect(pools.map(({ name, machines }) => [name, machines])).toEqual([
     ['batch', 5],
     ['gpu', 3],
     ['web', 8],
   ]);
-  const page = await get('/');
+  const page = await day.get('/');
   expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
 });
 
 test('the machine whose BMC breaks is quarantined, and others serve the rush', async () => {
-  await eventually(() => expect(said()).toMatch(/quarantined: power is still off/), 110_000);
+  const { day } = demos;
+  await eventually(
+    () =>
+      expect(day.said().map(({ story }) => story)).toContainEqual(
+        expect.stringMatching(/quarantined: power is still off/),
+      ),
+    110_000,
+  );
   await eventually(async () => {
-    const { items } = (await (await get('/api/machines')).json()) as {
-      items: { name: string; state: string }[];
-    };
-    const serving = items.filter(({ name, state }) => name.startsWith('mini-') && state === 'ready');
+    const machines = await items<{ name: string; state: string }>(day, '/api/machines');
+    const serving = machines.filter(({ name, state }) => name.startsWith('mini-') && state === 'ready');
     expect(serving.length).toBeGreaterThan(1);
   }, 60_000);
 }, 180_000);
+
+test('what the rush needed is powered off again, although one of them had failed', async () => {
+  const isOff = ({ machine, story }: Said) =>
+    machine?.startsWith('mini-') && story?.startsWith('off, verified');
+  await eventually(() => expect(demos.day.said().filter(isOff).length).toBeGreaterThan(2), 150_000);
+}, 200_000);
+
+test.each([
+  ['homelab', '6 of 6 have a node', 3],
+  ['burst', '48 of 48 have a node', 12],
+] as const)(
+  '%s is played to its end: told scene by scene, pods served, machines off again',
+  async (name, served, machines) => {
+    const demo = demos[name];
+    const captions = scenarios[name].scenes.map(({ caption }) => caption);
+    await eventually(() => expect(told(demo, 'people').slice(0, captions.length)).toEqual(captions), 150_000);
+    // If this computer is too slow for it, then in a later round.
+    await eventually(
+      () => expect(told(demo, 'pods')).toContainEqual(expect.stringContaining(served)),
+      120_000,
+    );
+    const off = () => told(demo, 'power').filter((story) => /^off, verified/.test(story));
+    await eventually(() => expect(off().length).toBeGreaterThanOrEqual(machines), 60_000);
+    expect(demo.said().filter(({ level }) => level === 'error' || level === 'fatal')).toEqual([]);
+  },
+  350_000,
+);

@@ -1,34 +1,26 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { eventually } from '../support/eventually.ts';
 import { describeWith } from '../support/programs.ts';
 import { launchBrowser, openPage } from './console/browser.ts';
+import { act, rememberStates, seenStates, stateOf, typeToken } from './console/hands.ts';
 import { type ConsoleWorld, startConsoleWorld } from './console/world.ts';
 
 const ownToken = 'may-act-0123456789abcdef';
 const readToken = 'may-look-0123456789abcdef';
 
-/** Every state that the page of a machine shows from now on. */
-const rememberStates = `{
-  const look = () => {
-    const state = document.querySelector('h1 .state')?.textContent;
-    if (state && globalThis.seenStates.at(-1) !== state) globalThis.seenStates.push(state);
-  };
-  globalThis.seenStates = [];
-  look();
-  new MutationObserver(look).observe(document.body, { subtree: true, childList: true, characterData: true });
-}`;
-
 describeWith(['chromium'], 'the console while things happen, in Chromium', () => {
   let world: ConsoleWorld;
   let browser: Browser;
   beforeAll(async () => {
-    world = await startConsoleWorld((folder) => {
-      const files = { token: join(folder, 'token'), read: join(folder, 'read-token') };
-      writeFileSync(files.token, ownToken);
-      writeFileSync(files.read, readToken);
-      return ['--token-file', files.token, '--read-token-file', files.read];
+    world = await startConsoleWorld({
+      args: (folder) => {
+        const files = { token: join(folder, 'token'), read: join(folder, 'read-token') };
+        writeFileSync(files.token, ownToken);
+        writeFileSync(files.read, readToken);
+        return ['--token-file', files.token, '--read-token-file', files.read];
+      },
     });
     browser = await launchBrowser();
   });
@@ -36,21 +28,6 @@ describeWith(['chromium'], 'the console while things happen, in Chromium', () =>
     await browser?.close();
     await world?.close();
   });
-
-  const typeToken = async (page: Page, token: string): Promise<void> => {
-    await page.getByLabel(/wants a token/).fill(token);
-    await page.getByRole('button', { name: 'Use it in this tab' }).click();
-  };
-  const act = async (page: Page, title: string, name: string): Promise<void> => {
-    await page.getByRole('button', { name: title, exact: true }).click();
-    const dialog = page.getByRole('dialog');
-    const yes = dialog.getByRole('button', { name: 'Do it' });
-    await dialog.getByRole('textbox').fill(`${name}x`);
-    expect(await yes.isDisabled()).toBe(true);
-    await dialog.getByRole('textbox').fill(name);
-    await yes.click();
-  };
-  const stateOf = (page: Page) => page.locator('h1 .state');
 
   test('it asks for the token once; a wrong one is asked for again', async () => {
     const { page } = await openPage(browser);
@@ -65,13 +42,24 @@ describeWith(['chromium'], 'the console while things happen, in Chromium', () =>
     await page.context().close();
   });
 
-  test('who may only look is told so when they press a button', async () => {
-    const { page } = await openPage(browser);
+  test('who may only look cannot press a button, is told why, and is refused all the same', async () => {
+    const { page, shoot } = await openPage(browser);
     await page.goto(`${world.url()}/#/machines/mini-2`);
     await typeToken(page, readToken);
-    await act(page, 'Power on', 'mini-2');
-    await page.locator('.actions .problem').waitFor();
-    expect(await stateOf(page).textContent()).toBe('off');
+    await page.getByText('The token of this tab may only look.').waitFor();
+    const buttons = page.locator('.actions > button');
+    expect(await buttons.count()).toBeGreaterThan(1);
+    for (const button of await buttons.all()) expect(await button.isDisabled()).toBe(true);
+    await shoot('may-only-look');
+    const forged = await page.evaluate(`fetch('./power-action', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: 'Bearer ${readToken}' },
+      body: JSON.stringify({ machine: 'mini-2', power: 'on' }),
+    }).then((response) => response.status)`);
+    expect([forged, await stateOf(page).textContent()]).toEqual([403, 'off']);
+    await page.getByRole('button', { name: 'Use another one' }).click();
+    await typeToken(page, ownToken);
+    await eventually(async () => expect(await buttons.first().isDisabled()).toBe(false), 60_000);
     await page.context().close();
   });
 
@@ -83,11 +71,11 @@ describeWith(['chromium'], 'the console while things happen, in Chromium', () =>
     await other.page.goto(world.url());
     await typeToken(other.page, ownToken);
     await stateOf(page).waitFor();
-    await page.evaluate(rememberStates);
+    await rememberStates(page);
     await act(page, 'Power on', 'mini-1');
     await eventually(async () => expect(await stateOf(page).textContent()).toBe('ready'), 90_000);
     // Kept in the page, so that a reload on the way would have lost them.
-    const seen = (await page.evaluate('globalThis.seenStates')) as string[];
+    const seen = await seenStates(page);
     expect([seen[0], seen.at(-1)]).toEqual(['off', 'ready']);
     expect(seen.some((state) => state === 'powering-on' || state === 'joining')).toBe(true);
     await other.page.locator('.unit[data-state="ready"]').filter({ hasText: 'mini-1' }).waitFor();
@@ -96,6 +84,53 @@ describeWith(['chromium'], 'the console while things happen, in Chromium', () =>
     // The 401 that made it ask for the token is in the console of every browser.
     expect(errors.filter((error) => !error.includes('401'))).toEqual([]);
     await Promise.all([page.context().close(), other.page.context().close()]);
+  });
+
+  test('a drain is begun and called off; one that is cut goes off; one in quarantine is retried', async () => {
+    const { page, errors, shoot } = await openPage(browser);
+    await page.goto(`${world.url()}/#/machines/mini-1`);
+    await typeToken(page, ownToken);
+    await eventually(async () => expect(await stateOf(page).textContent()).toBe('ready'), 60_000);
+    // Held by a budget that never gives way, so that there is a drain to be called off.
+    await world.people.deploy(
+      'held',
+      1,
+      { cpu: '1' },
+      { nodeSelector: { 'kubernetes.io/hostname': 'mini-1' } },
+    );
+    await world.people.protect('held');
+    await eventually(async () => expect(await world.people.running('held')).toEqual(['mini-1']), 60_000);
+    await rememberStates(page);
+    await act(page, 'Drain and power off', 'mini-1');
+    await page.getByText(/1 of 1 pod left/).waitFor();
+    await shoot('machine-draining');
+    await act(page, 'Call the drain off', 'mini-1');
+    await eventually(async () => expect(await stateOf(page).textContent()).toBe('ready'), 60_000);
+    expect(await seenStates(page)).toEqual(['ready', 'draining', 'ready']);
+    await page.getByText('the console called it off').first().waitFor();
+
+    await world.people.scale('held', 0);
+    await act(page, 'Cut the power', 'mini-1', { tick: 'also the last one that serves' });
+    await eventually(async () => expect(await stateOf(page).textContent()).toBe('off'), 90_000);
+    expect(await seenStates(page)).toContain('powering-off');
+    const { commands } = world.lab.machines.get('mini-1')?.machine ?? { commands: [] };
+    expect(commands.at(-1)?.verb).not.toBe('On');
+
+    const bmc = world.lab.machines.get('mini-2')?.machine;
+    bmc?.faults.set({ fault: 'wrong-credentials' });
+    await page.goto(`${world.url()}/#/machines/mini-2`);
+    await act(page, 'Power on', 'mini-2');
+    await eventually(async () => expect(await stateOf(page).textContent()).toBe('error'), 90_000);
+    await page.getByText('it refuses the credentials').waitFor();
+    await shoot('machine-refused');
+    await act(page, 'Retry now', 'mini-2');
+    await page.getByText('mini-2 is looked at anew with the next tick').waitFor();
+    await page.getByText('the console dealt with it').first().waitFor();
+    await eventually(async () =>
+      expect(await page.getByRole('button', { name: 'Retry now' }).count()).toBe(0),
+    );
+    expect(errors.filter((error) => !error.includes('401'))).toEqual([]);
+    await page.context().close();
   });
 
   test('into maintenance and back, with the keyboard alone', async () => {

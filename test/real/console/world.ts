@@ -2,13 +2,19 @@ import { join } from 'node:path';
 import { labConfig } from '../../../simulator/lab/config.ts';
 import { type Lab, startLab } from '../../../simulator/lab/lab.ts';
 import { type Workloads, workloadsOf } from '../../story/workload.ts';
-import { type HostProcess, startHostProcess, writeHostFiles } from '../../support/host-process.ts';
+import {
+  type HostFiles,
+  type HostProcess,
+  startHostProcess,
+  writeHostFiles,
+} from '../../support/host-process.ts';
 
 const mini = { cpu: 4, memory: '16Gi', watts: { idle: 12, max: 65 }, bootSeconds: 12, shutdownSeconds: 2 };
 
 export interface ConsoleWorld {
   readonly lab: Lab;
   readonly people: Workloads;
+  readonly files: HostFiles;
   url(): string;
   /** Ends the host; a later start is at the same address, on the same store. */
   stopHost(): Promise<void>;
@@ -16,10 +22,18 @@ export interface ConsoleWorld {
   close(): Promise<void>;
 }
 
+export interface ConsoleWorldOptions {
+  /** More flags of the host, whose files are in this folder. */
+  readonly args?: (folder: string) => readonly string[];
+  /** Where others look as well; otherwise a file. */
+  readonly store?: string;
+}
+
 /** A lab and a host in a process of its own, which can be restarted. */
-export async function startConsoleWorld(
-  args: (folder: string) => readonly string[] = () => [],
-): Promise<ConsoleWorld> {
+export async function startConsoleWorld({
+  args = () => [],
+  store,
+}: ConsoleWorldOptions = {}): Promise<ConsoleWorld> {
   await using cleanup = new AsyncDisposableStack();
   const lab = await startLab({
     machines: [
@@ -46,7 +60,7 @@ export async function startConsoleWorld(
   let host: HostProcess | undefined;
   cleanup.defer(async () => void (await host?.stop()));
   const start = async (port: string): Promise<void> => {
-    host = await startHostProcess(files, `embedded:${join(files.folder, 'store.db')}`, {
+    host = await startHostProcess(files, store ?? `embedded:${join(files.folder, 'store.db')}`, {
       logLevel: 'info',
       args: ['--port', port, '--kwh-price', '0.30', ...args(files.folder)],
     });
@@ -58,6 +72,7 @@ export async function startConsoleWorld(
   return {
     lab,
     people,
+    files,
     url: () => url,
     stopHost: async () => void (await host?.stop()),
     startHost: () => start(new URL(url).port),

@@ -1,0 +1,48 @@
+import { done, rejected } from '../../shared/core/outcome.ts';
+import type { ServedFunction } from '../../shared/runtime/function.ts';
+import { served } from '../../shared/runtime/served.ts';
+import type { Deps } from '../deps.ts';
+import { DrainInput, drainByHand } from '../drain-node/by-hand.ts';
+import { events } from '../events.ts';
+import { asked, PowerInput } from '../power-action/asked.ts';
+import type { Asked } from '../power-action/by-hand.ts';
+
+const answered = (result: Asked | undefined) => {
+  if (!result)
+    return rejected('what is to be done, and to which machine? The function itself runs elsewhere');
+  return result.ok ? done(result) : rejected(result.why);
+};
+
+/**
+ * What the buttons ask, where the functions that do it run elsewhere: it is written to the store, and they are woken.
+ * Nothing is carried out here, so that this process needs no credentials and changes nothing in the cluster.
+ */
+export const actsOf = (deps: Deps): ServedFunction[] => [
+  served(
+    {
+      name: 'power-action',
+      does: 'begins what a person asks of a machine',
+      wakesOn: [],
+      emits: [events.powerRequested, events.drainRequested],
+      input: PowerInput,
+    },
+    async (input) => answered(await asked(deps, input)),
+  ),
+  served(
+    {
+      name: 'drain-node',
+      does: 'begins to empty a node, or calls that off',
+      wakesOn: [],
+      emits: [events.drainRequested, events.drainAborted],
+      input: DrainInput,
+    },
+    async ({ machine, action, ...how }) => {
+      if (machine === undefined || action === undefined) return answered(undefined);
+      // To open a node that nobody drains takes a right that this process has not.
+      const { cluster, ...hands } = deps;
+      return answered(
+        await drainByHand(action === 'drain' ? { ...hands, cluster } : hands, machine, { action, ...how }),
+      );
+    },
+  ),
+];
