@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { cp, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { events } from '../functions/events.ts';
@@ -80,9 +80,8 @@ export async function benchColdstart(): Promise<Table> {
     columns: ['', 'store', 'spawn → first 204', 'of it on the main thread', '− node alone', '÷ node alone'],
     rows,
     notes: [
-      `Medians of ${rounds} starts, one after the other, from the built folders with the compile cache that the build left there.`,
+      `Medians of ${rounds} starts, one after the other, as an image starts them: from the snapshot that the build has made.`,
       'A tick each, of an inventory of four machines: read the store, look at the cluster (the lab’s API server) and at the BMCs where the function does, write, answer.',
-      'evaluate-scaling waits 50 ms of it for other events, on purpose.',
     ],
   };
 }
@@ -132,9 +131,8 @@ async function bareNode(): Promise<Start> {
 async function firstAnswer(folder: string, env: Record<string, string>, type: string): Promise<Start> {
   const [port = 0] = await freePorts(1);
   const begun = performance.now();
-  const child = spawn(process.execPath, ['index.mjs'], {
-    cwd: folder,
-    env: { PORT: String(port), ...env },
+  const child = spawn(join(folder, 'start'), {
+    env: { PATH: dirname(process.execPath), PORT: String(port), ...env },
     stdio: ['ignore', 'ignore', 'inherit'],
   });
   const ended = once(child, 'exit');

@@ -7,6 +7,7 @@ import { type KubeAccess, lazyKubeAccess } from '../shared/adapters/kube-access.
 import { nodeEvidence } from '../shared/adapters/kube-evidence.ts';
 import { kubeJobs } from '../shared/adapters/kube-jobs.ts';
 import { lazyCluster } from '../shared/adapters/kube-lazy.ts';
+import { lazyObjects } from '../shared/adapters/kube-objects.ts';
 import { lazyResources } from '../shared/adapters/kube-resources-lazy.ts';
 import { defaultNetworks, networkGuard } from '../shared/adapters/network-guard.ts';
 import type { Resource } from '../shared/adapters/resources.ts';
@@ -79,7 +80,8 @@ export async function connect(
   const store = await openStore(settings.store, { quick: options.quick ?? false });
   const cluster = lazyCluster({ ...options, kubeconfigFile: settings.kubeconfig, clock });
   const access = lazyKubeAccess({ ...options, kubeconfigFile: settings.kubeconfig });
-  const reached = reach(cluster, access, settings);
+  const objects = lazyObjects({ ...options, kubeconfigFile: settings.kubeconfig });
+  const reached = { ...reach(cluster, access, settings), objects };
   const resources = lazyResources({ ...options, kubeconfigFile: settings.kubeconfig, clock });
   const credentials =
     options.credentials ??
@@ -102,6 +104,8 @@ export async function connect(
         warnIfInsecure(spec);
         return driverFor(spec, { ...reached, credentials, clock });
       },
+      objects,
+      resolve: reached.resolve,
       credentials,
       releaseStrays: (pool, provider, isKnown, signal) =>
         releaseStrays(pool, provider, isKnown, { ...reached, credentials, clock }, signal),
@@ -115,6 +119,7 @@ export async function connect(
     async close() {
       cluster.close();
       resources.close();
+      objects.close();
       await store.close();
     },
   };

@@ -26,6 +26,10 @@ export interface Deps {
   /** The file or ConfigMap with pools and machines, where there is one. */
   readonly config?: ConfigSource | undefined;
   readonly driverFor: (spec: MachineSpec) => Promise<PowerDriver>;
+  /** Objects of our own cluster by their path; absent where there is none. */
+  readonly objects?: DriverDeps['objects'];
+  /** The address to connect to, inside the allowed networks; absent where nobody is called. */
+  readonly resolve?: DriverDeps['resolve'] | undefined;
   /** To notice that a Secret has changed; whoever has no drivers has none. */
   readonly credentials?: DriverDeps['credentials'] | undefined;
   /** Gives back what a provider of machines made on demand has, and nobody keeps a record of. */

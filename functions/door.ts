@@ -9,6 +9,7 @@ import type { ServeOptions } from '../shared/runtime/serve.ts';
 import type { ProcessSettings } from '../shared/runtime/settings.ts';
 import type { TlsFiles } from '../shared/runtime/tls-files.ts';
 import type { Deps } from './deps.ts';
+import { events } from './events.ts';
 import { servingOptions } from './process.ts';
 
 export type Doorway = Omit<ServeOptions, 'log' | 'metrics' | 'ready' | 'collect' | 'routes'>;
@@ -19,6 +20,7 @@ export function doorOf(
   { inventory, clock, log }: Pick<Deps, 'inventory' | 'clock' | 'log'>,
 ): { readonly doorway: Doorway; close(): Promise<void> } {
   const { readTokenFile, tokenAudience, callers, healthPort, eventMaxAgeMs, rateLimit } = settings;
+  const { pressureTokenFile, pressureCallers } = settings;
   const seen = createSeenEvents(inventory.store, clock, eventMaxAgeMs);
   let kube: Promise<KubeTransport> | undefined;
   /** Once somebody comes with a token; what could not be opened is tried again. */
@@ -36,7 +38,20 @@ export function doorOf(
       review:
         tokenAudience === undefined
           ? undefined
-          : kubeTokenReview(open, { audience: tokenAudience, callers, clock, log }),
+          : kubeTokenReview(open, {
+              audience: tokenAudience,
+              callers,
+              tellers: pressureCallers,
+              clock,
+              log,
+            }),
+      tellers: {
+        token: pressureTokenFile === undefined ? undefined : tokenFromFile(pressureTokenFile),
+        accounts: pressureCallers,
+        event: events.pressureChanged,
+        // A function that is alone answers on / too.
+        paths: ['/evaluate-scaling', '/'],
+      },
       tls: tlsOf(settings),
       healthPort,
       events: { maxAgeMs: eventMaxAgeMs, seen, clock },

@@ -26,6 +26,9 @@ export const failpoints = [
 /** Those that only a machine made on demand passes. */
 export const madeFailpoints = ['power-before-release', 'power-after-release'] as const;
 
+/** Those that only a slice of a remote cluster passes. */
+export const lentFailpoints = ['evaluate-after-resize'] as const;
+
 /** Those that only the Cluster Autoscaler's calls pass. */
 export const providerFailpoints = [
   'grow-after-target',
@@ -52,5 +55,6 @@ export const syncFailpoints = [
 export type FailpointName =
   | (typeof failpoints)[number]
   | (typeof madeFailpoints)[number]
+  | (typeof lentFailpoints)[number]
   | (typeof providerFailpoints)[number]
   | (typeof syncFailpoints)[number];

@@ -12,7 +12,7 @@ import { consoleRoutes } from './console/route.ts';
 import type { Deps } from './deps.ts';
 import type { Doorway } from './door.ts';
 import { events } from './events.ts';
-import { createFunctions } from './index.ts';
+import { createFunctions, routesOf } from './index.ts';
 import { collector, measured } from './measure.ts';
 
 export interface HostOptions {
@@ -62,7 +62,7 @@ export async function startHost({
   const api = await openApi(deps, kWhPrice);
   const served: Served = await serve(functions, {
     ...where,
-    routes: [...consoleRoutes(log), ...api.routes, bootRoute(deps)],
+    routes: [...consoleRoutes(log), ...api.routes, bootRoute(deps), ...routesOf({ ...deps, sink })],
     log,
     metrics,
     ready: () => whyNotReady(deps),

@@ -4,8 +4,8 @@ FROM node:26-slim
 WORKDIR /app
 COPY --chown=65532:65532 . .
 USER 65532:65532
-# Once more, for the Node.js of this image.
+# Once more, with the Node.js of this image: no other can start from the snapshot.
 RUN ["node", "warm.mjs"]
 ENV NODE_ENV=production PORT=8080
 EXPOSE 8080
-CMD ["node", "index.mjs"]
+CMD ["./start"]

@@ -6,7 +6,6 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { buildBundle } from './build/build-bundle.ts';
 import { bundles } from './build/bundles.ts';
-import { writeConsole } from './build/console.ts';
 import { installManifests } from './generate/install/manifest.ts';
 
 const { values } = parseArgs({ options: { out: { type: 'string' } } });
@@ -19,6 +18,5 @@ for (const bundle of bundles) {
     `${folder.padEnd(28)} ${megabytes(startBytes)} at start, ${megabytes(allBytes - startBytes)} when used`,
   );
 }
-await writeConsole(join(out, 'host/console'));
 for (const [file, text] of Object.entries(installManifests())) await writeFile(join(out, file), text);
 console.log(`built into ${out}; any folder runs alone: node ${out}/host/index.mjs`);

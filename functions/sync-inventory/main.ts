@@ -1,3 +1,4 @@
 import { serveFunction } from '../serve-function.ts';
+import { start } from '../start.ts';
 
-await serveFunction('sync-inventory');
+start(() => serveFunction('sync-inventory'));

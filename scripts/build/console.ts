@@ -29,7 +29,7 @@ export async function bundleConsole(): Promise<Map<string, Uint8Array>> {
   return new Map([...files, ...outputFiles.map(({ path, contents }) => [basename(path), contents] as const)]);
 }
 
-/** Writes them to where the built host looks for them. */
+/** Writes them to where what was built looks for them. */
 export async function writeConsole(out: string): Promise<void> {
   await mkdir(out, { recursive: true });
   for (const [name, contents] of await bundleConsole()) await writeFile(join(out, name), contents);

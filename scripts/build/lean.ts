@@ -13,11 +13,10 @@ const isBuiltin = (path: string): boolean => process.getBuiltinModule(path) !== 
 function whenUsed(path: string): string | undefined {
   const load = isBuiltin(path) ? `process.getBuiltinModule('${path}')` : `require('${path}')`;
   const meant: unknown = isBuiltin(path) ? process.getBuiltinModule(path) : require(path);
-  if (typeof meant === 'object' && meant !== null) {
-    const getters = Object.keys(meant).map((name) => `get ${name}() { return ${load}.${name}; },`);
-    return `module.exports = {\n${getters.join('\n')}\n};`;
-  }
-  return undefined;
+  if (typeof meant !== 'object' || meant === null) return undefined;
+  // Whoever imports a module copies its own properties, often hundreds, but not those of its prototype.
+  return `const get = (_, name) => (name === '__esModule' ? false : ${load}[name]);
+module.exports = Object.create(new Proxy({}, { get }));`;
 }
 
 /** Less to do at every start: Node.js loads all that is imported, used or not. */
@@ -25,7 +24,7 @@ export const lean: Plugin = {
   name: 'lean',
   setup(build) {
     build.onResolve({ filter: /^[\w:/-]+$/ }, ({ path, kind, namespace }) => {
-      if (namespace === 'when-used' || kind === 'dynamic-import') return undefined;
+      if (namespace === 'when-used' || kind === 'dynamic-import' || kind === 'entry-point') return undefined;
       const canWait = isBuiltin(path) || packages.includes(path);
       return canWait && whenUsed(path) ? { path, namespace: 'when-used' } : undefined;
     });

@@ -1,21 +1,22 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { access, cp, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { access, constants, cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { functionTable } from '../../functions/index.ts';
+import { deployed } from '../../functions/deployed.ts';
 import { callerOf } from '../cluster-autoscaler/client.ts';
 import { type Etcd, startEtcd } from '../real/stack/etcd.ts';
 import { eventually } from '../support/eventually.ts';
 import { describeWith } from '../support/programs.ts';
 import { type RunningBundle, runBundle } from './run-bundle.ts';
-import { type Scene, startScene, tick, withoutLargeChunks } from './scene.ts';
+import { type Scene, startScene, tick, withoutLargePackages } from './scene.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const run = promisify(execFile);
-const names = functionTable.map(({ definition }) => definition.name);
+const names = deployed.map(({ name }) => name);
 
 let dist: string;
 let printed: string;
@@ -59,10 +60,13 @@ test('every function has its main.ts and its bundle, and no bundle is of somethi
 
 test('a function has all that an image needs, and what func deploy looks for', async () => {
   const project = join(dist, 'functions/power-action');
-  for (const file of ['index.mjs', 'main.mjs', 'warm.mjs', 'package.json', 'func.yaml', 'proto/rpc.proto'])
+  for (const file of ['start', 'function.blob', 'index.mjs', 'main.cjs', 'func.yaml', 'proto/rpc.proto'])
     await access(join(project, file));
   const { scripts } = JSON.parse(await readFile(join(project, 'package.json'), 'utf8'));
   expect(scripts).toEqual({ start: 'node index.mjs' });
+  const dockerfile = await readFile(join(root, 'images/function.Dockerfile'), 'utf8');
+  const [command] = JSON.parse(/^CMD (.+)$/m.exec(dockerfile)?.[1] ?? '[]');
+  await access(join(project, command), constants.X_OK);
 });
 
 test('what the build compiled is used, wherever the folder is moved to', async () => {
@@ -73,8 +77,56 @@ test('what the build compiled is used, wherever the folder is moved to', async (
       env: { NODE_DEBUG_NATIVE: 'COMPILE_CACHE' },
       maxBuffer: 2 ** 24,
     });
-    expect(stderr).toMatch(/V8 code cache for ESM \S*main\.mjs was accepted/);
+    expect(stderr).toMatch(/V8 code cache for CommonJS \S*main\.cjs was accepted/);
     expect(stderr).not.toMatch(/was rejected/);
+  } finally {
+    await rm(alone, { recursive: true, force: true });
+  }
+});
+
+test('an image starts from the snapshot, which knows nothing of where and when it was made', async () => {
+  const alone = await mkdtemp(join(tmpdir(), 'bamel-snapshot-'));
+  try {
+    await cp(join(dist, 'functions/power-action'), alone, { recursive: true });
+    // All of it is in the snapshot: nothing else is read.
+    await rm(join(alone, 'main.cjs'));
+    const before = Math.floor(Date.now() / 1000);
+    bundle = await runBundle(alone, { BAMEL_STORE: 'embedded:' });
+    expect(await byHand(bundle.url)).toEqual({ status: 200, body: { machines: {} } });
+    const metrics = await (await fetch(`${bundle.url}/metrics`)).text();
+    const [, started] = /^bamel_process_start_time_seconds\S* (\d+)$/m.exec(metrics) ?? [];
+    expect(Number(started)).toBeGreaterThanOrEqual(before);
+    expect(await bundle.stop()).toBe('0');
+  } finally {
+    await rm(alone, { recursive: true, force: true });
+  }
+});
+
+test('time passes in a process that was started from a snapshot: half a body is not waited for', async () => {
+  const halfABody = async (folder: string): Promise<number | undefined> => {
+    const running = await runBundle(folder, { BAMEL_STORE: 'embedded:' });
+    try {
+      const sending = request(running.url, { method: 'POST', headers: { 'content-length': 10 } });
+      sending.on('error', () => undefined).write('{');
+      const [response] = await once(sending, 'response');
+      return response.statusCode;
+    } finally {
+      await running.remove();
+    }
+  };
+  const woken = deployed.filter(({ forPeople }) => !forPeople);
+  const statuses = await Promise.all(woken.map(({ name }) => halfABody(join(dist, 'functions', name))));
+  expect(statuses).toEqual(woken.map(() => 408));
+}, 120_000);
+
+test('no snapshot is made with random numbers in it that all its processes would share', async () => {
+  const alone = await mkdtemp(join(tmpdir(), 'bamel-drawn-'));
+  try {
+    await cp(join(dist, 'functions/drain-node'), alone, { recursive: true });
+    const main = await readFile(join(alone, 'main.cjs'), 'utf8');
+    // Of these Node.js keeps a supply.
+    await writeFile(join(alone, 'main.cjs'), main.replaceAll('.randomBytes)(', '.randomUUID)('));
+    await expect(run(process.execPath, ['warm.mjs'], { cwd: alone })).rejects.toThrow('use randomBytes');
   } finally {
     await rm(alone, { recursive: true, force: true });
   }
@@ -92,11 +144,11 @@ const whyNot = isRoot ? '' : ' (skipped: only root may become another user)';
       const node = join(alone, 'node');
       await cp(process.execPath, node);
       await run('chmod', ['-R', 'a+rX,go-w', alone]);
-      const child = spawn(node, ['index.mjs'], {
+      const child = spawn(join(alone, 'start'), {
         cwd: alone,
         uid: 65532,
         gid: 65532,
-        env: { PORT: '0', LOG_FORMAT: 'json', BAMEL_STORE: 'embedded:' },
+        env: { PATH: alone, PORT: '0', LOG_FORMAT: 'json', BAMEL_STORE: 'embedded:' },
         stdio: ['ignore', 'pipe', 'pipe'],
         timeout: 25_000,
       });
@@ -138,6 +190,15 @@ test('power-action answers by hand', async () => {
   expect(await byHand(bundle.url)).toEqual({ status: 200, body: { machines: {} } });
 });
 
+test('the console brings its pages, and tells what its API means', async () => {
+  bundle = await runBundle(join(dist, 'functions/console'), { BAMEL_STORE: 'embedded:' });
+  const { url } = bundle;
+  for (const file of ['', 'console/main.js', 'console/main.css', 'console/icon.svg'])
+    expect([file, (await fetch(`${url}/${file}`)).status]).toEqual([file, 200]);
+  // Bundles of functions are made without descriptions of fields.
+  expect(await (await fetch(`${url}/openapi.json`)).text()).toContain('milliseconds since the epoch');
+});
+
 test('the host plays the demo: a pod waits, a machine is powered on', async () => {
   bundle = await runBundle(join(dist, 'host'));
   const { url } = bundle;
@@ -170,7 +231,7 @@ describeWith(['etcd'], 'with etcd as its store', () => {
   test.each(['sync-inventory', 'evaluate-scaling', 'power-action', 'join-watcher', 'drain-node'])(
     '%s handles a tick without the Kubernetes client and gRPC, which are too large to be loaded for it',
     async (name) => {
-      const light = await withoutLargeChunks(join(dist, 'functions', name));
+      const light = await withoutLargePackages(join(dist, 'functions', name));
       try {
         bundle = await runBundle(light, { BAMEL_STORE: storeUrl(), ...scene.env });
         expect(await tick(bundle.url)).toBe(204);

@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { cp, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 
 export interface RunningBundle {
@@ -15,13 +15,16 @@ export interface RunningBundle {
   remove(): Promise<void>;
 }
 
-/** Runs a copy of a bundle's folder, with nothing of the project near it nor in its environment. */
+/** Runs a copy of a bundle's folder as its image does, with nothing of the project near it nor in its environment. */
 export async function runBundle(folder: string, env: Record<string, string> = {}): Promise<RunningBundle> {
   const alone = await mkdtemp(join(tmpdir(), 'bamel-bundle-'));
   await cp(folder, alone, { recursive: true });
-  const child = spawn(process.execPath, ['index.mjs'], {
+  const [program, ...args] = (await readdir(alone)).includes('start')
+    ? [join(alone, 'start')]
+    : [process.execPath, 'index.mjs'];
+  const child = spawn(program, args, {
     cwd: alone,
-    env: { PORT: '0', LOG_FORMAT: 'json', HOME: alone, ...env },
+    env: { PATH: dirname(process.execPath), PORT: '0', LOG_FORMAT: 'json', HOME: alone, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
     // One that neither listens nor ends: within a test's time, so that its lines are shown.
     timeout: 25_000,

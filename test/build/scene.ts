@@ -42,14 +42,14 @@ export const tick = async (url: string) => {
   return (await fetch(url, { method: 'POST', headers, body: '{}' })).status;
 };
 
-/** A copy of a bundle without the Kubernetes client, gRPC and the like; to be removed by whoever asks for it. */
-export async function withoutLargeChunks(folder: string): Promise<string> {
+/** A copy of a function's bundle without the Kubernetes client, gRPC and the like; to be removed by whoever asks for it. */
+export async function withoutLargePackages(folder: string): Promise<string> {
   const light = await mkdtemp(join(tmpdir(), 'bamel-light-'));
   await cp(folder, light, { recursive: true });
   let removed = 0;
-  for (const file of await readdir(join(light, 'chunks'))) {
-    const path = join(light, 'chunks', file);
-    if (!file.endsWith('.mjs') || (await stat(path)).size < 500_000) continue;
+  for (const file of await readdir(join(light, 'later'))) {
+    const path = join(light, 'later', file);
+    if (!file.endsWith('.cjs') || (await stat(path)).size < 500_000) continue;
     await rm(path);
     removed += 1;
   }

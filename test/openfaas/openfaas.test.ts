@@ -3,9 +3,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'yaml';
+import { deployed } from '../../functions/deployed.ts';
 import { events } from '../../functions/events.ts';
-import { functionTable } from '../../functions/index.ts';
-import { buildFunctions, functionNames } from '../real/stack/knative-functions.ts';
+import { buildFunctions } from '../real/stack/knative-functions.ts';
 import { freePorts } from '../real/stack/ports.ts';
 import { eventually } from '../support/eventually.ts';
 import { startWatchdog, type Watchdog } from './watchdog.ts';
@@ -36,11 +36,11 @@ const clusterThatIsAway = JSON.stringify({
 });
 
 const { functions } = parse(read('stack.yaml')) as Stack;
+const names = deployed.map(({ name }) => name);
 
 test('stack.yaml has every function, ticked if a tick wakes it, and nothing else', () => {
-  expect(Object.keys(functions)).toEqual(functionNames);
-  for (const { definition } of functionTable) {
-    const { name, wakesOn } = definition;
+  expect(Object.keys(functions)).toEqual(names);
+  for (const { name, wakesOn } of deployed) {
     const one = functions[name];
     expect(one).toMatchObject({
       lang: 'bamel',
@@ -94,7 +94,7 @@ describe('behind a stand-in for of-watchdog', () => {
   /** As the cron-connector calls: no body, no CloudEvent. */
   const tick = (url: string) => fetch(url, { method: 'POST', headers: { 'x-topic': 'cron-function' } });
 
-  test.each(functionNames)('%s: ready, healthy, and gone when told', async (name) => {
+  test.each(names)('%s: ready, healthy, and gone when told', async (name) => {
     const { url, terminate } = await start(name);
     expect((await fetch(`${url}/_/health`)).status).toBe(200);
     expect(await terminate()).toBe(0);

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { dirname, join } from 'node:path';
 
 export interface WatchdogOptions {
   readonly folder: string;
@@ -22,9 +23,8 @@ export interface Watchdog {
 /** A stand-in for of-watchdog 0.11 in http mode: what it documents, which is all that we rely on. */
 export async function startWatchdog(options: WatchdogOptions): Promise<Watchdog> {
   const { folder, upstreamPort, env, execTimeoutMs, maxInflight, readyPath } = options;
-  const child = spawn(process.execPath, ['index.mjs'], {
-    cwd: folder,
-    env: { ...env, PORT: String(upstreamPort) },
+  const child = spawn(join(folder, 'start'), {
+    env: { ...env, PATH: dirname(process.execPath), PORT: String(upstreamPort) },
     stdio: ['ignore', 'ignore', 'inherit'],
   });
   const ended = once(child, 'exit') as Promise<[number | null]>;

@@ -1,0 +1,65 @@
+import type { ServedFunction } from '../shared/runtime/function.ts';
+import { createMetrics } from '../shared/runtime/metrics.ts';
+import { metricsLater } from '../shared/runtime/metrics-later.ts';
+import type { Route } from '../shared/runtime/routes.ts';
+import { serve } from '../shared/runtime/serve.ts';
+import type { ProcessSettings } from '../shared/runtime/settings.ts';
+import { connect } from './connect.ts';
+import type { Deps } from './deps.ts';
+import { doorOf } from './door.ts';
+import { collector, measured } from './measure.ts';
+import { outgoing } from './outgoing.ts';
+import { permissions } from './permissions.ts';
+import { exitOnMistake, logFor, orExit, settingsOrExit, stopOnSignal } from './process.ts';
+
+/** What a process of its own answers. */
+interface Alone {
+  readonly functions: readonly ServedFunction[];
+  readonly routes?: readonly Route[];
+  close?(): Promise<void>;
+}
+
+export interface AloneOptions {
+  readonly name: string;
+  make(deps: Deps, settings: ProcessSettings): Alone | Promise<Alone>;
+}
+
+/** One part of the whole in a process of its own: what Knative and OpenFaaS run. */
+export async function serveAlone({ name, make }: AloneOptions): Promise<void> {
+  const settings = settingsOrExit();
+  const log = logFor(settings).child({ function: name });
+  const metrics = metricsLater(() => createMetrics(name));
+  const { deps: given, close } = await connect({
+    settings,
+    log,
+    quick: true,
+    sees: permissions[name]?.sees,
+  }).catch(exitOnMistake);
+  const deps = measured(given, metrics);
+  const door = orExit(() => doorOf(settings, deps));
+  const out = outgoing(settings, name, deps);
+  const start = async () => {
+    const made = await make({ ...deps, sink: out.sink }, settings);
+    const served = await serve(made.functions, {
+      ...door.doorway,
+      log,
+      metrics,
+      routes: made.routes ?? [],
+      collect: collector(deps, metrics, name === 'evaluate-scaling'),
+      ready: async () => {
+        await deps.inventory.settings();
+        return undefined;
+      },
+    });
+    return { made, served };
+  };
+  const { made, served } = await start().catch(exitOnMistake);
+  log.info({ url: served.url }, 'serving');
+  stopOnSignal(log, async () => {
+    await served.close();
+    await made.close?.();
+    await out.close();
+    await door.close();
+    await close();
+  });
+}

@@ -1,0 +1,165 @@
+// Stands beside a built function as snapshot.cjs. Node.js runs it to make a snapshot of the process that main.cjs is
+// (node --build-snapshot): all is loaded, and events are handled on a stage, so that what it takes to handle one is
+// compiled in there. HTTP, TLS, SQLite and the loader of files cannot be part of a snapshot.
+const crypto = require('node:crypto');
+const { EventEmitter } = require('node:events');
+const { readFileSync } = require('node:fs');
+const { join } = require('node:path');
+const { Readable } = require('node:stream');
+const { startupSnapshot } = require('node:v8');
+const { compileFunction } = require('node:vm');
+
+function load(name) {
+  const filename = join(__dirname, name);
+  const module = { exports: {} };
+  const run = compileFunction(readFileSync(filename, 'utf8'), ['require', 'module', 'exports'], { filename });
+  run(require, module, module.exports);
+  return module.exports;
+}
+
+// As in index.mjs.
+globalThis.__zod_globalConfig = { jitless: true };
+const { answerTo, event } = load('stage.cjs');
+
+/** What can be part of it, and is used before the first answer. */
+const builtins = [
+  'cluster',
+  'dns',
+  'fs/promises',
+  'net',
+  'os',
+  'perf_hooks',
+  'timers/promises',
+  'url',
+  'util',
+];
+for (const name of builtins) require(`node:${name}`);
+
+/** A request that came in, or an answer that came back; without a text it does not end. */
+class Message extends Readable {
+  constructor(head, text) {
+    super({ read() {} });
+    Object.assign(this, head);
+    this.on('error', () => undefined);
+    if (text === undefined) return;
+    this.push(text);
+    this.push(null);
+  }
+}
+
+const servers = [];
+
+/** As much of node:http as a function uses. */
+const http = {
+  Agent: class {
+    destroy() {}
+  },
+  createServer() {
+    const server = new EventEmitter();
+    servers.push(server);
+    return Object.assign(server, {
+      listen: () => process.nextTick(() => server.emit('listening')),
+      address: () => ({ address: '127.0.0.1', family: 'IPv4', port: 1 }),
+      close: () => process.nextTick(() => server.emit('close')),
+      closeAllConnections() {},
+    });
+  },
+  request(...given) {
+    const sending = new EventEmitter();
+    if (typeof given.at(-1) === 'function') sending.once('response', given.pop());
+    const { path, signal } = Object.assign(
+      {},
+      ...given.map((one) => (one instanceof URL ? { path: one.pathname + one.search } : one)),
+    );
+    return Object.assign(sending, {
+      setHeader() {},
+      end(body) {
+        const response = new Message({ statusCode: 200, headers: {} }, answerTo(path, body));
+        signal?.addEventListener('abort', () => response.destroy());
+        process.nextTick(() => sending.emit('response', response));
+      },
+    });
+  },
+};
+
+/** The status of the answer. */
+function send(id) {
+  const { promise, resolve } = Promise.withResolvers();
+  const headers = { ...event.headers, host: '127.0.0.1', 'ce-id': id };
+  const head = {
+    method: event.method,
+    url: '/',
+    headers,
+    socket: { remoteAddress: '127.0.0.1' },
+    complete: true,
+  };
+  servers[0].emit('request', new Message(head, event.body), { writeHead: resolve, end() {}, destroy() {} });
+  return promise;
+}
+
+const { getBuiltinModule, exit, on } = process;
+const { setTimeout: realTimeout } = globalThis;
+const { any, timeout } = AbortSignal;
+const { randomFillSync, randomInt, randomUUID } = crypto;
+
+/** Nothing is waited for, and nothing is left that has yet to happen. */
+function setStageTimeout(work, ms) {
+  const timer = realTimeout(work, Math.min(ms, 50));
+  const unref = () => {
+    clearTimeout(timer);
+    return timer;
+  };
+  return Object.assign(timer, { unref });
+}
+
+/** Without the references that Node.js would clean up some time later: there is no later before the snapshot. */
+function anyOf(signals) {
+  const controller = new AbortController();
+  for (const signal of signals) signal.addEventListener('abort', () => controller.abort(signal.reason));
+  return controller.signal;
+}
+
+/** Node.js draws more than it is asked for, to have some for later: every process would go on with the same. */
+function drawNothing() {
+  throw new Error('use randomBytes: what is drawn in advance would become part of the snapshot');
+}
+
+async function rehearse(main) {
+  const { promise: ended, resolve: end } = Promise.withResolvers();
+  let stop;
+  process.getBuiltinModule = (name) => (/^(node:)?https?$/.test(name) ? http : getBuiltinModule(name));
+  process.exit = end;
+  process.on = (_, listener) => {
+    stop = listener;
+  };
+  globalThis.setTimeout = setStageTimeout;
+  Object.assign(crypto, { randomFillSync: drawNothing, randomInt: drawNothing, randomUUID: drawNothing });
+  AbortSignal.any = anyOf;
+  AbortSignal.timeout = () => new AbortController().signal;
+  await main();
+  // Twice: some things are made when they are needed for the first time.
+  for (const id of ['first', 'second']) {
+    const status = await send(id);
+    if (status !== 204) throw new Error(`the event was answered with ${status}`);
+  }
+  stop('SIGTERM');
+  const code = await ended;
+  if (code !== 0) throw new Error(`it stopped with ${code}`);
+  // Node.js remembers when the next timer is due until one has fired with none after it. What it remembered here would
+  // be part of the snapshot, and there no timer would be set for anything later than that.
+  await new Promise((resolve) => realTimeout(resolve, 1_000));
+  Object.assign(process, { getBuiltinModule, exit, on });
+  globalThis.setTimeout = realTimeout;
+  Object.assign(AbortSignal, { any, timeout });
+  Object.assign(crypto, { randomFillSync, randomInt, randomUUID });
+}
+
+const { setDeserializeMainFunction } = startupSnapshot;
+startupSnapshot.setDeserializeMainFunction = (main) => {
+  setDeserializeMainFunction(main);
+  rehearse(main).catch((error) => {
+    process.stderr.write(`${error.stack}\n`);
+    exit(1);
+  });
+};
+load('main.cjs');

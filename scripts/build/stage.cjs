@@ -1,0 +1,94 @@
+// What a function is shown while it is made ready: as much of etcd and of an empty cluster as a tick asks for.
+
+/** A pool with a machine. */
+const stored = {
+  '/baremetal/pools/warm/config': { v: 1, name: 'warm' },
+  '/baremetal/nodes/warm/spec': {
+    v: 1,
+    name: 'warm',
+    pool: 'warm',
+    powerInterface: 'redfish',
+    mgmtAddress: 'http://127.0.0.1:1',
+    redfish: { system: '/redfish/v1/Systems/1' },
+    resources: { cpu: 1, memory: '1Gi' },
+  },
+};
+
+const objects = {
+  '/api/v1/nodes': {
+    metadata: { name: 'warm', labels: {} },
+    spec: { providerID: 'warm://1' },
+    status: {
+      allocatable: { cpu: '1', memory: '1Gi', pods: '110' },
+      capacity: { cpu: '1', memory: '1Gi', pods: '110' },
+      conditions: [{ type: 'Ready', status: 'True' }],
+      nodeInfo: { systemUUID: 'warm' },
+    },
+  },
+  '/api/v1/pods': {
+    metadata: { name: 'warm', namespace: 'default', uid: 'warm' },
+    spec: { nodeName: 'warm', containers: [{ name: 'warm', resources: { requests: { cpu: '10m' } } }] },
+    status: { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] },
+  },
+};
+
+const bmc = { '@odata.id': '/redfish/v1/Systems/1', PowerState: 'Off', Status: { State: 'Disabled' } };
+
+const base64 = (text) => Buffer.from(text).toString('base64');
+
+/** The body of an answer; undefined for one that does not end. */
+function answerTo(url, body) {
+  const { pathname, searchParams } = new URL(url, 'http://stage');
+  if (searchParams.has('watch') || pathname === '/v3/watch') return undefined;
+  if (pathname.startsWith('/redfish/')) return JSON.stringify(bmc);
+  const items = objects[pathname] ? [objects[pathname]] : [];
+  if (!pathname.startsWith('/v3/'))
+    return JSON.stringify({ metadata: { resourceVersion: '1' }, resources: [], items });
+  const { key = '' } = JSON.parse(body);
+  const kvs = Object.entries(stored)
+    .filter(([name]) => name.startsWith(Buffer.from(key, 'base64').toString()))
+    .map(([name, value]) => ({
+      key: base64(name),
+      value: base64(JSON.stringify(value)),
+      mod_revision: '1',
+      create_revision: '1',
+    }));
+  return JSON.stringify({ header: { revision: '1' }, succeeded: true, ID: '1', result: { TTL: '10' }, kvs });
+}
+
+/** In YAML, as people write it. */
+const kubeconfig = (server) => `current-context: warm
+contexts:
+  - name: warm
+    context: { cluster: warm, user: warm }
+clusters:
+  - name: warm
+    cluster: { server: '${server}' }
+users:
+  - name: warm
+    user: { token: warm }
+`;
+
+const config = `pools:
+  - name: warm
+machines:
+  - name: warm
+    pool: warm
+    powerInterface: redfish
+    mgmtAddress: http://127.0.0.1:1
+    resources: { cpu: 1, memory: 1Gi }
+`;
+
+const event = {
+  method: 'POST',
+  headers: {
+    'content-type': 'application/json',
+    'ce-specversion': '1.0',
+    'ce-id': 'warm',
+    'ce-source': '/build',
+    'ce-type': 'dev.bamel.tick.due',
+  },
+  body: '{}',
+};
+
+module.exports = { answerTo, kubeconfig, config, event };
