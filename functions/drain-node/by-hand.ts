@@ -8,7 +8,7 @@ import { type Asked, byHand, type Hands } from '../power-action/by-hand.ts';
 import { type Handled, underHand } from '../power-action/in-hand.ts';
 
 /** What a person may ask of a node. */
-export const DrainByHand = z.strictObject({
+const DrainByHand = z.strictObject({
   action: z
     .enum(['drain', 'uncordon'])
     .optional()
@@ -18,6 +18,20 @@ export const DrainByHand = z.strictObject({
   last: z.boolean().optional().describe('also if it is the last one that serves'),
   by: z.string().min(1).max(100).optional().describe('who asks; kept with the machine'),
 });
+export const DrainInput = z
+  .strictObject({
+    machine: z
+      .string()
+      .min(1)
+      .optional()
+      .describe('only this one; otherwise every machine that is to be drained'),
+    ...DrainByHand.shape,
+  })
+  .refine(({ machine, action }) => action === undefined || machine !== undefined, {
+    path: ['machine'],
+    message: 'which machine is meant?',
+  });
+
 type Wish = z.output<typeof DrainByHand> & { readonly action: 'drain' | 'uncordon' };
 
 /** Begins what a person asks for, or ends it: audited as everything else that happens to a machine. */

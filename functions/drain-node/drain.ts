@@ -55,7 +55,9 @@ async function drainStep(draining: Draining, refusals: Refusals): Promise<string
   if (!node) return finish(draining, undefined, progressOf(record, [], undefined, clock.now()));
 
   const view = await cluster.view();
-  const why = whyNot(record, node, view, settings, deps.ownNode);
+  const operation = await inventory.operation(record.status.operation ?? '');
+  const mayBeLast = operation?.stored.last === true;
+  const why = whyNot(record, node, view, settings, deps.ownNode, mayBeLast);
   if (why) return giveUp(draining, { type: 'drain-aborted', why }, node);
   const cordoned = await cordon(draining, node);
   if (!cordoned) return undefined;

@@ -1,25 +1,13 @@
-import { z } from 'zod';
+import type { z } from 'zod';
 import { capacityOf, stepOf } from '../../shared/core/lifecycle.ts';
 import { done, rejected } from '../../shared/core/outcome.ts';
 import type { Handler } from '../../shared/runtime/function.ts';
 import { type Deps, forEachOf, onePerMachine } from '../deps.ts';
-import { DrainByHand, drainByHand } from './by-hand.ts';
+import { DrainInput, drainByHand } from './by-hand.ts';
 import { drain, type Refusals } from './drain.ts';
 import { release, stillCordoned } from './release.ts';
 
-export const DrainInput = z
-  .strictObject({
-    machine: z
-      .string()
-      .min(1)
-      .optional()
-      .describe('only this one; otherwise every machine that is to be drained'),
-    ...DrainByHand.shape,
-  })
-  .refine(({ machine, action }) => action === undefined || machine !== undefined, {
-    path: ['machine'],
-    message: 'which machine is meant?',
-  });
+export { DrainInput };
 
 const atOnce = 8;
 

@@ -11,11 +11,13 @@ export function whyNot(
   { nodes }: ClusterView,
   { protect }: Settings,
   ownNode: string | undefined,
+  mayBeLast: boolean,
 ): string | undefined {
   const guard = protection(record, node, protect, ownNode);
   if (guard) return guard;
   if (node.annotations[cordonedBy] === record.status.operation && !node.unschedulable)
     return 'somebody uncordoned it meanwhile';
+  if (mayBeLast) return undefined;
   if (!nodes.some(({ name, ready, unschedulable }) => ready && !unschedulable && name !== node.name))
     return 'it is the last Ready node that takes pods';
   return undefined;

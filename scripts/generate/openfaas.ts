@@ -1,6 +1,6 @@
 import { stringify } from 'yaml';
+import { deployed } from '../../functions/deployed.ts';
 import { events } from '../../functions/events.ts';
-import { functionTable } from '../../functions/index.ts';
 import { imageOf, partOf } from './knative/names.ts';
 import { scaleOf } from './knative/scale.ts';
 
@@ -48,10 +48,7 @@ export const openfaasStack = (): string =>
       version: '1.0',
       provider: { name: 'openfaas', gateway: 'http://127.0.0.1:8080' },
       functions: Object.fromEntries(
-        functionTable.map(({ definition: { name, wakesOn } }) => [
-          name,
-          functionOf(name, wakesOn.includes(events.tick)),
-        ]),
+        deployed.map(({ name, wakesOn }) => [name, functionOf(name, wakesOn.includes(events.tick))]),
       ),
     },
     { lineWidth: 110, aliasDuplicateObjects: false },

@@ -1,5 +1,7 @@
 import { BatchV1Api, PolicyV1Api, StorageV1Api } from '@kubernetes/client-node';
 import { cordonedBy } from '../../functions/deps.ts';
+import { encode } from '../../shared/adapters/codec.ts';
+import { keys } from '../../shared/adapters/keys.ts';
 import { createKubeCluster } from '../../shared/adapters/kube-cluster.ts';
 import type { MachineStatus } from '../../shared/core/machine.ts';
 import type { Cluster } from '../../shared/ports.ts';
@@ -278,17 +280,30 @@ export function drainContract(name: string, start: () => Promise<ClusterHarness>
       expect(await cordon(node)).toEqual([false, undefined]);
     });
 
+    /** The cluster as if this node were all there is. */
+    const only = (node: string): Cluster => ({
+      ...cluster,
+      async view() {
+        const view = await cluster.view();
+        return { ...view, nodes: view.nodes.filter((one) => one.name === node) };
+      },
+    });
+
+    test('the last node that takes pods is drained when a person said that this is meant', async () => {
+      const node = await world.node('a');
+      await draining(node, patient);
+      const { input: spec } = await world.record('m-1');
+      const asked = { id: 'op-1', machine: 'm-1', goal: 'off', why: 'asked for', createdAt: 0, commands: [] };
+      const value = encode({ ...asked, spec, last: true });
+      await world.store.commit([], [{ put: keys.operation('op-1'), value }]);
+      await world.drain({ cluster: only(node) });
+      expect((await world.status('m-1')).state).toBe('powering-off');
+    });
+
     test('fault 40: the last node that takes pods → refused', async () => {
       const node = await world.node('a');
       await draining(node, patient);
-      const alone: Cluster = {
-        ...cluster,
-        async view() {
-          const view = await cluster.view();
-          return { ...view, nodes: view.nodes.filter((one) => one.name === node) };
-        },
-      };
-      await world.drain({ cluster: alone });
+      await world.drain({ cluster: only(node) });
       expect((await world.record('m-1')).history.at(-1)).toMatchObject({
         to: 'ready',
         why: 'it is the last Ready node that takes pods',

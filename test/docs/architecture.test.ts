@@ -54,6 +54,10 @@ test('every key of the store is told', () => {
       ...(['config', 'stats', 'source', 'power-ons', 'alerts', 'triggers', 'energy', 'caption'] as const).map(
         (part) => keys.global(part),
       ),
+      keys.global('discovery'),
+      keys.global('peering-audit'),
+      keys.peeringNonce('{cluster}'),
+      keys.offer('{id}'),
       keys.pressure('{node}'),
       keys.operation('{id}'),
       keys.decision('{id}'),

@@ -1,4 +1,4 @@
-import { coalesce } from '../../functions/evaluate-scaling/coalesce.ts';
+import { afterTheFirst, coalesce } from '../../functions/evaluate-scaling/coalesce.ts';
 
 // Fault 22 and what a storm does to the store: test/alertmanager. Here only what shares an evaluation.
 
@@ -50,4 +50,22 @@ test('fault 23: who asks while an evaluation is under way gets one that begins a
   finish.resolve();
   expect(await first).toBe(1);
   expect(await Promise.all(late)).toEqual([2, 2]);
+});
+
+test('the event that a process was started for is looked at at once; those after it gather', async () => {
+  const gathered = Promise.withResolvers<void>();
+  let runs = 0;
+  const evaluate = coalesce(
+    afterTheFirst(() => gathered.promise),
+    async () => {
+      runs += 1;
+      return runs;
+    },
+  );
+  expect(await evaluate()).toBe(1);
+  const late = Array.from({ length: 100 }, () => evaluate());
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(runs).toBe(1);
+  gathered.resolve();
+  expect(new Set(await Promise.all(late))).toEqual(new Set([2]));
 });

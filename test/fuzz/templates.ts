@@ -54,8 +54,24 @@ const paths = [
   '/health/liveness',
   '/boot/52:54:00:12:34:56',
   '/api/stream',
+  '/discovery/offers',
 ];
 const apiPaths = rows.map(({ path }) => path.replace('{name}', 'mini-1'));
+
+/** What other clusters send. */
+const fromPeers: readonly [method: string, path: string, json: object][] = [
+  ['POST', '/discovery/peering/nonce', { clusterID: 'south' }],
+  [
+    'POST',
+    '/discovery/peering',
+    { clusterID: 'south', publicKey: `${'A'.repeat(43)}=`, csr: 'Y3Ny', signature: 'c2ln' },
+  ],
+  [
+    'PUT',
+    '/discovery/offers',
+    { payload: 'e30', publicKey: `${'A'.repeat(43)}=`, signature: 'A'.repeat(86) },
+  ],
+];
 
 const post = (path: string, headers: Parts['headers'], json: unknown): Parts => {
   const body = Buffer.from(JSON.stringify(json));
@@ -68,6 +84,10 @@ export function soundRequest(random: Random): Parts {
     const query = random.pick(['', '?limit=10', '?after=2&limit=1', '?limit=-1', '?x']);
     const path = random.pick([...paths, ...apiPaths]) + query;
     return { method: 'GET', path, headers: [], body: Buffer.alloc(0), length: undefined };
+  }
+  if (random.chance(0.1)) {
+    const [method, path, json] = random.pick(fromPeers);
+    return { ...post(path, [['Content-Type', 'application/json']], json), method };
   }
   const path = `/${random.pick(functionTable).definition.name}`;
   const data = random.pick(inputs(random));

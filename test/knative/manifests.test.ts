@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { z } from 'zod';
+import { deployed } from '../../functions/deployed.ts';
 import { events, foreignEvents } from '../../functions/events.ts';
 import { functionTable } from '../../functions/index.ts';
 import { readSettings } from '../../shared/runtime/settings.ts';
@@ -8,7 +9,7 @@ import { type Filter, passes } from './filter.ts';
 import { ofKind } from './manifests.ts';
 
 const definitions = functionTable.map(({ definition }) => definition);
-const names = definitions.map(({ name }) => name);
+const names = deployed.map(({ name }) => name);
 const woken = definitions.filter(({ wakesOn }) => wakesOn.length > 0);
 const namesOf = (kind: string) => ofKind(kind).map(({ metadata }) => metadata?.name ?? '');
 
@@ -43,7 +44,7 @@ const specs = {
   }),
 } as const;
 
-test('every function has a Service, and every one that is woken a Trigger; nothing else has', () => {
+test('every function and the console have a Service, and every one that is woken a Trigger; nothing else has', () => {
   expect(namesOf('Service')).toEqual(names);
   expect(namesOf('Trigger')).toEqual(woken.map(({ name }) => name));
 });
@@ -123,7 +124,7 @@ const FuncYaml = z.strictObject({
   runtime: z.literal('node'),
   image: z.string(),
   created: z.iso.datetime(),
-  invoke: z.literal('cloudevent'),
+  invoke: z.enum(['cloudevent', 'http']),
   build: z.strictObject({ builder: z.enum(['pack', 's2i']) }),
   run: z.strictObject({ envs: z.array(z.strictObject({ name: z.string().optional(), value: z.string() })) }),
   deploy: z.strictObject({

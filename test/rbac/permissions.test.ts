@@ -1,8 +1,8 @@
-import { functionTable } from '../../functions/index.ts';
-import { type Permissions, permissions } from '../../functions/permissions.ts';
+import { deployed } from '../../functions/deployed.ts';
+import { type Permissions, permissions, remotePermissions } from '../../functions/permissions.ts';
 import { hostPermissions, rulesOf } from '../../scripts/generate/install/rbac.ts';
 
-const names = functionTable.map(({ definition }) => definition.name);
+const names = deployed.map(({ name }) => name);
 const allowed = (given: Permissions | undefined): string[] => {
   const { everywhere, atHome } = rulesOf(given ?? { sees: [], everywhere: [], atHome: [] });
   return [...everywhere, ...atHome].flatMap(({ apiGroups, resources, verbs }) =>
@@ -18,13 +18,19 @@ test('every function says what it may do in the cluster', () => {
 
 test.each([
   ['evict pods', /pods\/eviction$/, ['drain-node']],
-  ['read Secrets', / \/secrets$/, ['power-action']],
+  ['read Secrets', / \/secrets$/, ['power-action', 'discovery']],
   ['make Jobs', /^create batch\//, ['power-action']],
   ['change our resources', / bamel\.dev\//, ['sync-inventory']],
   ['remove nodes or pods', /^delete \//, ['join-watcher']],
   ['change nodes', /^patch \/nodes$/, ['join-watcher', 'drain-node']],
 ])('who may %s', (_, what, who) => {
   expect(whoMay(what)).toEqual(who);
+});
+
+test('the console may look, and change nothing', () => {
+  expect(allowed(permissions.console).filter((line) => !/^(list|watch) /.test(line))).toEqual([
+    'create authentication.k8s.io/tokenreviews',
+  ]);
 });
 
 test('nobody may do everything, list Secrets, or touch what gives rights', () => {
@@ -38,4 +44,21 @@ test('nobody may do everything, list Secrets, or touch what gives rights', () =>
 test('the host may do what its functions may, and nothing else', () => {
   const union = new Set(names.flatMap((name) => allowed(permissions[name])));
   expect(new Set(allowed(hostPermissions))).toEqual(union);
+});
+
+test('borrowing and lending read and delete only the Secrets that are named, and list none', () => {
+  const rules = Object.values(remotePermissions).flatMap(({ everywhere, inLiqo }) => [
+    ...everywhere,
+    ...inLiqo,
+  ]);
+  const secrets = rules.filter(({ resources }) => resources.includes('secrets'));
+  expect(secrets.map(({ verbs, names }) => [verbs.join(' '), names])).toEqual([
+    ['get', ['authentication-keys']],
+    ['create', undefined],
+    ['get delete', ['liqo-nonce']],
+  ]);
+  for (const { verbs, apiGroup } of rules) {
+    expect(verbs).not.toContain('*');
+    expect(apiGroup).not.toMatch(/rbac|certificates/);
+  }
 });

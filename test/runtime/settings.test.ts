@@ -13,6 +13,7 @@ test('defaults: everything in one process, in memory, on loopback', () => {
     host: '127.0.0.1',
     insecure: false,
     sinkTokenFile: '/oidc/token',
+    pressureCallers: ['system:serviceaccount:bamel-sensor:bamel-sensor'],
     eventMaxAgeMs: 900_000,
     rateLimit: 1_000,
     tickMs: 10_000,

@@ -77,6 +77,18 @@ describe('a pool as people write it', () => {
     });
   });
 
+  test('which offers it takes: all, unless it says otherwise; other providers know of none', () => {
+    const offersOf = (template: object) =>
+      PoolSpec.parse({ name: 'far', template }).template.provider?.offers;
+    expect(offersOf({ provider: 'liqo' })).toEqual({ regions: [], onlyRegions: false });
+    const offers = { providers: ['oslo'], regions: ['eu', 'us'], onlyRegions: true };
+    expect(offersOf({ provider: 'liqo', offers: { ...offers, maxLatency: '50ms' } })).toEqual({
+      ...offers,
+      maxLatencyMs: 50,
+    });
+    expect(offersOf({ provider: 'proxmox' })).toBeUndefined();
+  });
+
   test('maxNodes 0 is no limit for minNodes', () => {
     expect(PoolSpec.parse({ name: 'a', limits: { minNodes: 5 } }).limits).toMatchObject({
       minNodes: 5,

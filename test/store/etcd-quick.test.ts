@@ -3,10 +3,11 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { EtcdStore } from '../../shared/adapters/store-etcd.ts';
 import type { EtcdCalls } from '../../shared/adapters/store-etcd-calls.ts';
+import { EtcdClient } from '../../shared/adapters/store-etcd-client.ts';
 import { quickCalls } from '../../shared/adapters/store-etcd-quick.ts';
 import { parseEtcdUrl } from '../../shared/adapters/store-etcd-url.ts';
 import type { StoreChange } from '../../shared/ports.ts';
-import { startEtcd } from '../real/stack/etcd.ts';
+import { type Etcd, startEtcd } from '../real/stack/etcd.ts';
 import { freePorts } from '../real/stack/ports.ts';
 import { eventually } from '../support/eventually.ts';
 import { describeWith } from '../support/programs.ts';
@@ -76,6 +77,29 @@ describeWith(['etcd'], 'a store that starts quickly, on etcd', () => {
     await lease?.release();
     expect(await store.acquire('machine', 2_000, 'other')).toBeDefined();
     expect(asked).toEqual([]);
+  });
+
+  test('one that began with the member that dies goes on with the others, and loses nothing', async () => {
+    const etcd = cleanup.adopt(await startEtcd({ members: 3 }), (one) => one.close());
+    const leader = await etcd.leader();
+    const addressOf = (members: Etcd['members']) =>
+      parseEtcdUrl(`etcd://${members.map(({ port }) => `127.0.0.1:${port}`).join(',')}`);
+    const calls = quickCalls(addressOf([leader]), async () => new EtcdClient(addressOf(etcd.members)));
+    const store = cleanup.adopt(new EtcdStore(calls, 3), (one) => one.close());
+    const seen = new Set<string>();
+    await store.watch('/', (change) => {
+      for (const { key } of change.type === 'reset' ? change.entries : []) seen.add(key);
+      if (change.type === 'put') seen.add(change.entry.key);
+    });
+    const lease = await store.acquire('machine', 60_000, 'me');
+    const { revision } = await store.commit([], [put]);
+    await leader.kill();
+    const conditions = [{ key: '/b', revision: 0 }, ...(lease ? [lease.fence] : [])];
+    await eventually(() => store.commit(conditions, [{ put: '/b', value: '2' }]));
+    expect((await store.get('/a'))?.revision).toBe(revision);
+    expect((await store.get('/b'))?.value).toBe('2');
+    await eventually(() => expect(seen).toContain('/b'));
+    expect(await store.acquire('machine', 2_000, 'another')).toBeUndefined();
   });
 });
 

@@ -62,6 +62,8 @@ export interface HostOptions {
   readonly logLevel?: string;
   /** More flags. */
   readonly args?: readonly string[];
+  /** Of Node.js itself. */
+  readonly nodeArgs?: readonly string[];
 }
 
 /** The host as a process of its own, so that it can be killed. Resolves once it listens or has ended. */
@@ -73,6 +75,7 @@ export async function startHostProcess(
   const child: ChildProcess = spawn(
     process.execPath,
     [
+      ...(options.nodeArgs ?? []),
       main,
       ...['--config', files.config],
       ...['--kubeconfig', files.kubeconfig],

@@ -1,9 +1,9 @@
-import { functionTable } from '../../../functions/index.ts';
+import { type Deployed, deployed } from '../../../functions/deployed.ts';
 import { accountOf, audience, imageOf } from './names.ts';
 import { scaleOf } from './scale.ts';
 
 /** For `func deploy` in a built folder. Its subscriptions know equality only, so the triggers are applied apart. */
-const project = (name: string) => {
+const project = ({ name, forPeople }: Deployed) => {
   const { concurrency, maxInstances, memory } = scaleOf(name);
   return {
     specVersion: '0.36.0',
@@ -11,7 +11,7 @@ const project = (name: string) => {
     runtime: 'node',
     image: imageOf(name),
     created: '2026-11-16T00:00:00Z',
-    invoke: 'cloudevent',
+    invoke: forPeople ? 'http' : 'cloudevent',
     build: { builder: 'pack' },
     run: {
       envs: [
@@ -34,7 +34,4 @@ const project = (name: string) => {
   };
 };
 
-export const funcProjects = functionTable.map(({ definition: { name } }) => ({
-  name,
-  project: project(name),
-}));
+export const funcProjects = deployed.map((one) => ({ name: one.name, project: project(one) }));

@@ -16,6 +16,8 @@ const special: Readonly<Record<string, Partial<Scale>>> = {
   // The longest there is: a machine that ignores a soft off.
   'power-action': { timeoutSeconds: 600, maxInstances: 5 },
   'drain-node': { timeoutSeconds: 600 },
+  // A browser keeps one request open for as long as somebody looks; it holds the whole cluster in memory.
+  console: { maxInstances: 2, timeoutSeconds: 600, memory: '512Mi' },
   'dead-letters': { maxInstances: 1, timeoutSeconds: 60, memory: '128Mi' },
 };
 

@@ -1,4 +1,4 @@
-import { functionTable } from '../../../functions/index.ts';
+import { deployed } from '../../../functions/deployed.ts';
 import { accountOf, imageOf, labelsOf, settingsName } from './names.ts';
 import { scaleOf } from './scale.ts';
 
@@ -54,4 +54,4 @@ const service = (name: string) => {
   };
 };
 
-export const services = functionTable.map(({ definition: { name } }) => service(name));
+export const services = deployed.map(({ name }) => service(name));
