@@ -6,6 +6,7 @@ import { benchEvents } from './events.ts';
 import { benchExternalgrpc } from './externalgrpc.ts';
 import { benchPacking } from './packing.ts';
 import { benchReaction } from './reaction.ts';
+import { benchRemote } from './remote.ts';
 import { benchSensor } from './sensor.ts';
 import { benchStore } from './store.ts';
 import { benchSweep } from './sweep.ts';
@@ -22,6 +23,7 @@ const benchmarks: Readonly<Record<string, () => Promise<Table>>> = {
   externalgrpc: benchExternalgrpc,
   packing: benchPacking,
   reaction: benchReaction,
+  remote: benchRemote,
   sensor: benchSensor,
   store: benchStore,
   sweep: benchSweep,

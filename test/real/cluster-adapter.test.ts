@@ -1,5 +1,6 @@
 import { CoreV1Api } from '@kubernetes/client-node';
 import { createKubeCluster } from '../../shared/adapters/kube-cluster.ts';
+import { lazyObjects } from '../../shared/adapters/kube-objects.ts';
 import { createLog } from '../../shared/runtime/log.ts';
 import {
   clusterAdapterContract,
@@ -13,7 +14,7 @@ import { type ControlPlane, startControlPlane } from './stack/control-plane.ts';
 import { addNode, removeNode } from './stack/nodes.ts';
 import { controlPlanePrograms } from './stack/table.ts';
 
-describeWith(controlPlanePrograms, 'the cluster adapter', () => {
+describeWith([...controlPlanePrograms, 'openssl'], 'the cluster adapter', () => {
   const start = async () => {
     const { kubeConfig, compact, close } = await startControlPlane();
     return {
@@ -35,6 +36,41 @@ describeWith(controlPlanePrograms, 'the cluster adapter', () => {
       plane = await startControlPlane();
     }, 600_000);
     afterAll(() => plane?.close());
+
+    test('is asked for objects by their path, it says of each problem which it is', async () => {
+      const objects = lazyObjects({ kubeconfig: plane.kubeConfig.exportConfig() });
+      const nobody = lazyObjects({ kubeconfig: plane.as('nobody').exportConfig() });
+      const patient = () => AbortSignal.timeout(60_000);
+      const folder = '/api/v1/namespaces/default/configmaps';
+      const settings = {
+        apiVersion: 'v1',
+        kind: 'ConfigMap',
+        metadata: { name: 'one', labels: { of: 'us' } },
+      };
+      try {
+        expect(await objects.get(`${folder}/one`, patient())).toBeUndefined();
+        const made = await objects.ensure(`${folder}/one`, settings, patient());
+        expect(await objects.ensure(`${folder}/one`, settings, patient())).toEqual(made);
+        expect(await objects.list(folder, 'of=us', patient())).toHaveLength(1);
+        await objects.patch(`${folder}/one`, { data: { size: 'large' } }, patient());
+        expect(await objects.get(`${folder}/one`, patient())).toMatchObject({ data: { size: 'large' } });
+        await expect(
+          objects.patch(`${folder}/one`, { data: { 'no key': 'canary' } }, patient()),
+        ).rejects.toMatchObject({ code: 'config', message: expect.stringMatching(/^(?!.*canary).*data\[/) });
+        await expect(
+          objects.get('/apis/authentication.liqo.io/v1beta1/namespaces/default/resourceslices/x', patient()),
+        ).rejects.toMatchObject({ code: 'refused', message: expect.stringContaining('is Liqo installed?') });
+        await expect(nobody.get(`${folder}/one`, patient())).rejects.toMatchObject({
+          code: 'refused',
+          message: expect.stringContaining('cannot get resource "configmaps"'),
+        });
+        expect(await objects.remove(`${folder}/one`, patient())).toBe(true);
+        expect(await objects.remove(`${folder}/one`, patient())).toBe(false);
+      } finally {
+        objects.close();
+        nobody.close();
+      }
+    }, 120_000);
 
     test('fault 29: is killed and started again → unavailable in between, then as it was', async () => {
       const { kubeConfig, apiServer } = plane;

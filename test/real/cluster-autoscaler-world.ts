@@ -44,7 +44,7 @@ export async function startAutoscaledWorld(
     machines,
     config: { pools },
   });
-  const [grpcPort = 0, addressPort] = await freePorts(2);
+  const [grpcPort = 0] = await freePorts(1);
   const authority = makeAuthority(world.files.folder);
   const server = authority.issueServer('bamel');
   const client = authority.issueClient('cluster-autoscaler');
@@ -78,40 +78,15 @@ export async function startAutoscaledWorld(
         ],
       }),
     async autoscale(flags = []) {
-      const paths = await ensureBinaries(['cluster-autoscaler']);
-      const config = join(world.files.folder, 'cloud-config.yaml');
-      writeFileSync(
-        config,
-        stringify({
-          address: `127.0.0.1:${grpcPort}`,
-          cert: client.cert,
-          key: client.key,
-          cacert: authority.cert,
-        }),
-      );
-      const started = launch({
+      const started = await launchAutoscaler({
         name: program,
-        path: paths['cluster-autoscaler'],
-        logs: plane.logs,
-        ready: async () => true,
-        args: [
-          '--cloud-provider=externalgrpc',
-          `--cloud-config=${config}`,
-          `--kubeconfig=${plane.kubeConfigFile}`,
-          `--address=127.0.0.1:${addressPort}`,
-          '--leader-elect=false',
-          '--scan-interval=1s',
-          '--scale-down-unneeded-time=3s',
-          '--scale-down-delay-after-add=3s',
-          '--scale-down-delay-after-delete=0s',
-          '--scale-down-delay-after-failure=3s',
-          '--unremovable-node-recheck-timeout=2s',
-          '--max-node-provision-time=1m',
-          ...flags,
-        ],
+        plane,
+        folder: world.files.folder,
+        address: `127.0.0.1:${grpcPort}`,
+        files: { cert: client.cert, key: client.key, cacert: authority.cert },
+        flags,
       });
       programs.push(started);
-      await untilReady(started, async () => true);
       return started;
     },
     said: () => readFileSync(join(plane.logs, `${program}.log`), 'utf8'),
@@ -133,4 +108,47 @@ export async function startAutoscaledWorld(
       await core.deleteNamespace({ name: namespace });
     },
   };
+}
+
+interface AutoscalerOptions {
+  /** Of its log. */
+  readonly name: string;
+  readonly plane: ControlPlane;
+  readonly folder: string;
+  /** Where the provider listens, and what it is talked to with. */
+  readonly address: string;
+  readonly files: { readonly cert: string; readonly key: string; readonly cacert: string };
+  readonly flags?: readonly string[];
+}
+
+/** The stock program, in a hurry. */
+export async function launchAutoscaler(options: AutoscalerOptions): Promise<Program> {
+  const { plane, address, files } = options;
+  const paths = await ensureBinaries(['cluster-autoscaler']);
+  const [addressPort] = await freePorts(1);
+  const config = join(options.folder, 'cloud-config.yaml');
+  writeFileSync(config, stringify({ address, ...files }));
+  const started = launch({
+    name: options.name,
+    path: paths['cluster-autoscaler'],
+    logs: plane.logs,
+    ready: async () => true,
+    args: [
+      '--cloud-provider=externalgrpc',
+      `--cloud-config=${config}`,
+      `--kubeconfig=${plane.kubeConfigFile}`,
+      `--address=127.0.0.1:${addressPort}`,
+      '--leader-elect=false',
+      '--scan-interval=1s',
+      '--scale-down-unneeded-time=3s',
+      '--scale-down-delay-after-add=3s',
+      '--scale-down-delay-after-delete=0s',
+      '--scale-down-delay-after-failure=3s',
+      '--unremovable-node-recheck-timeout=2s',
+      '--max-node-provision-time=1m',
+      ...(options.flags ?? []),
+    ],
+  });
+  await untilReady(started, async () => true);
+  return started;
 }

@@ -6,13 +6,18 @@ import { realClock } from '../../shared/runtime/clock.ts';
 import { createLog } from '../../shared/runtime/log.ts';
 import { createMetrics } from '../../shared/runtime/metrics.ts';
 import { type Served, serve } from '../../shared/runtime/serve.ts';
-import { post, recorder } from '../runtime/harness.ts';
+import { eventHeaders, post, recorder } from '../runtime/harness.ts';
 import { eventually } from '../support/eventually.ts';
 import { describeWith } from '../support/programs.ts';
 import { type ControlPlane, startControlPlane } from './stack/control-plane.ts';
 import { createObject } from './stack/objects.ts';
 import { controlPlanePrograms } from './stack/table.ts';
 
+const tellers = {
+  accounts: ['system:serviceaccount:sensors:trigger'],
+  event: 'dev.bamel.test.asked',
+  paths: ['/'],
+};
 const log = createLog({ level: 'silent', format: 'json' });
 
 describeWith(controlPlanePrograms, 'fault 39: tokens of accounts, reviewed by a real API server', () => {
@@ -27,10 +32,11 @@ describeWith(controlPlanePrograms, 'fault 39: tokens of accounts, reviewed by a 
     plane = await startControlPlane();
     cleanup.defer(() => plane.close());
     core = plane.kubeConfig.makeApiClient(CoreV1Api);
-    for (const name of ['bamel', 'other']) await core.createNamespace({ body: { metadata: { name } } });
+    for (const name of ['bamel', 'other', 'sensors'])
+      await core.createNamespace({ body: { metadata: { name } } });
     for (const object of functionAccounts['dead-letters'] ?? [])
       await createObject(plane.kubeConfig, object as Parameters<typeof createObject>[1]);
-    for (const namespace of ['bamel', 'other'])
+    for (const namespace of ['bamel', 'other', 'sensors'])
       await core.createNamespacedServiceAccount({ namespace, body: { metadata: { name: 'trigger' } } });
     // As the function that may do least: reviewing tokens is all it may.
     const kubeConfig = await plane.asServiceAccount('bamel', 'bamel-dead-letters');
@@ -40,10 +46,11 @@ describeWith(controlPlanePrograms, 'fault 39: tokens of accounts, reviewed by a 
     const review = kubeTokenReview(async () => kube, {
       audience: 'bamel',
       callers: ['system:serviceaccount:bamel:*'],
+      tellers: tellers.accounts,
       clock: { monotonic: () => ms + realClock.monotonic() },
       log,
     });
-    const where = { host: '127.0.0.1', port: 0, log, metrics: createMetrics(), review };
+    const where = { host: '127.0.0.1', port: 0, log, metrics: createMetrics(), review, tellers };
     served = await serve([called], where);
     cleanup.defer(() => served.close());
   }, 400_000);
@@ -66,6 +73,16 @@ describeWith(controlPlanePrograms, 'fault 39: tokens of accounts, reviewed by a 
     // RBAC takes a moment to be known.
     const token = await tokenOf(namespace, audience);
     await eventually(async () => expect(await ask(token)).toBe(status));
+  });
+
+  test('a sensor’s account may tell what it senses, and nothing else', async () => {
+    const authorization = `Bearer ${await tokenOf('sensors', 'bamel')}`;
+    const told = async (headers: Record<string, string>) =>
+      (await post(served.url, '{}', { ...headers, authorization })).status;
+    await eventually(async () => expect(await told(eventHeaders())).toBe(204));
+    expect([await told({}), await told(eventHeaders({ 'ce-type': 'dev.knative.sources.ping' }))]).toEqual([
+      403, 403,
+    ]);
   });
 
   test('nobody, rubbish and a token that was tampered with → 401', async () => {

@@ -116,6 +116,29 @@ describeWith([...controlPlanePrograms, 'kubectl'], 'installed with kubectl', () 
     await eventually(async () => expect(await ours()).toEqual([]), 60_000);
   }, 300_000);
 
+  test('the sensor is admitted in a namespace of its own, where nothing else is, with an account that may do nothing', async () => {
+    await shell('kubectl apply --server-side --validate=strict -k config/sensor');
+    await shell('kubectl apply --server-side --validate=strict -k config/sensor-ebpf');
+    await eventually(async () =>
+      expect(await shell(`kubectl -n bamel-sensor get pods -o jsonpath='{.items[*].spec.nodeName}'`)).toBe(
+        'control-1',
+      ),
+    );
+    // What the level privileged is for: what it says when it is taken away.
+    const label = 'kubectl label namespace bamel-sensor --overwrite --dry-run=server';
+    expect(await shell(`${label} pod-security.kubernetes.io/enforce=baseline 2>&1`)).toMatch(
+      /violate the new PodSecurity enforce level "baseline:latest".*host namespaces.*hostPath volumes/s,
+    );
+    for (const what of ['get pods', 'get nodes', 'create events', 'get secrets'])
+      expect(
+        await shell(
+          `kubectl auth can-i ${what} -A --as=system:serviceaccount:bamel-sensor:bamel-sensor || true`,
+        ),
+      ).toBe('no\n');
+    await shell('kubectl delete -k config/sensor-ebpf');
+    await eventually(async () => expect(await ours()).toEqual([]), 60_000);
+  }, 150_000);
+
   test('in another namespace, with two replicas that run', async () => {
     const overlay = join(folder, 'overlay');
     for (const part of ['crd', 'ha']) cpSync(join(config, part), join(overlay, part), { recursive: true });

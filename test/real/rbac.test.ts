@@ -1,9 +1,12 @@
 import { AuthorizationV1Api, CoreV1Api, type KubeConfig } from '@kubernetes/client-node';
 import { connect } from '../../functions/connect.ts';
+import { deployed } from '../../functions/deployed.ts';
 import { events } from '../../functions/events.ts';
 import { functionTable } from '../../functions/index.ts';
 import { permissions } from '../../functions/permissions.ts';
 import { hostPermissions, rulesOf } from '../../scripts/generate/install/rbac.ts';
+import { remoteRbac } from '../../scripts/generate/install/remote.ts';
+import { providerPolicy } from '../../scripts/generate/install/remote-policy.ts';
 import { createDeadLetters } from '../../shared/adapters/dead-letters.ts';
 import type { BamelEvent } from '../../shared/ports.ts';
 import type { ServedFunction } from '../../shared/runtime/function.ts';
@@ -12,7 +15,7 @@ import { createLog } from '../../shared/runtime/log.ts';
 import { readSettings } from '../../shared/runtime/settings.ts';
 import { labConfig } from '../../simulator/lab/config.ts';
 import { send } from '../contract/cluster-client.ts';
-import { accountsIn } from '../rbac/accounts.ts';
+import { accountsIn, type Bound, movedTo } from '../rbac/accounts.ts';
 import { playStory, startWorld, storyConfig } from '../story/story.ts';
 import { eventually } from '../support/eventually.ts';
 import { describeWith } from '../support/programs.ts';
@@ -24,9 +27,10 @@ import { controlPlanePrograms } from './stack/table.ts';
 
 /** Not the one that the manifests name. */
 const home = 'power-plant';
-const names = functionTable.map(({ definition }) => definition.name);
+const names = deployed.map(({ name }) => name);
 const everybody = [...names, 'host'];
-const withCluster = names.filter((name) => name !== 'dead-letters');
+const seesAll = ['evaluate-scaling', 'console'];
+const withCluster = names.filter((name) => name !== 'dead-letters' && name !== 'discovery');
 
 const tries: readonly (readonly [method: string, path: string, allowed: readonly string[], body?: object])[] =
   [
@@ -40,19 +44,15 @@ const tries: readonly (readonly [method: string, path: string, allowed: readonly
     ['DELETE', '/api/v1/nodes/none', ['join-watcher']],
     ['PATCH', '/api/v1/nodes/none', ['join-watcher', 'drain-node'], {}],
     ['GET', '/api/v1/nodes?limit=1', withCluster],
-    ['GET', '/api/v1/pods?limit=1', ['evaluate-scaling', 'join-watcher', 'drain-node']],
-    [
-      'GET',
-      '/apis/policy/v1/poddisruptionbudgets?limit=1',
-      ['evaluate-scaling', 'join-watcher', 'drain-node'],
-    ],
-    ['GET', '/apis/apps/v1/daemonsets?limit=1', ['evaluate-scaling', 'join-watcher']],
-    ['GET', '/api/v1/namespaces?limit=1', ['evaluate-scaling']],
-    ['GET', '/api/v1/persistentvolumes?limit=1', ['evaluate-scaling']],
-    ['GET', '/api/v1/persistentvolumeclaims?limit=1', ['evaluate-scaling']],
-    ['GET', '/apis/storage.k8s.io/v1/storageclasses?limit=1', ['evaluate-scaling']],
+    ['GET', '/api/v1/pods?limit=1', [...seesAll, 'join-watcher', 'drain-node']],
+    ['GET', '/apis/policy/v1/poddisruptionbudgets?limit=1', [...seesAll, 'join-watcher', 'drain-node']],
+    ['GET', '/apis/apps/v1/daemonsets?limit=1', [...seesAll, 'join-watcher']],
+    ['GET', '/api/v1/namespaces?limit=1', seesAll],
+    ['GET', '/api/v1/persistentvolumes?limit=1', seesAll],
+    ['GET', '/api/v1/persistentvolumeclaims?limit=1', seesAll],
+    ['GET', '/apis/storage.k8s.io/v1/storageclasses?limit=1', seesAll],
     ['GET', '/apis/storage.k8s.io/v1/volumeattachments?limit=1', ['join-watcher', 'drain-node']],
-    ['GET', `/api/v1/namespaces/${home}/secrets/none`, ['power-action']],
+    ['GET', `/api/v1/namespaces/${home}/secrets/none`, ['power-action', 'discovery']],
     ['GET', `/api/v1/namespaces/${home}/secrets`, []],
     ['GET', '/api/v1/namespaces/kube-system/secrets/none', []],
     ['POST', `/apis/batch/v1/namespaces/${home}/jobs`, ['power-action'], {}],
@@ -209,7 +209,39 @@ describeWith(controlPlanePrograms, 'every function with a ServiceAccount of its 
       }
     }, 60_000);
   }, 300_000);
+
+  test('who lends makes tenants, and nothing that would give it rights', async () => {
+    await send(plane.kubeConfig, 'POST', '/api/v1/namespaces', { body: namespaceOf('liqo') });
+    for (const object of [...(remoteRbac.provider ?? []), ...providerPolicy] as Bound[])
+      await createObject(plane.kubeConfig, movedTo(home, object));
+    const discovery = await as('discovery');
+    const make = async (path: string, body: object) => (await send(discovery, 'POST', path, { body })).code;
+    const secret = (name: string, more = {}) => ({
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name },
+      ...more,
+    });
+    const tokenOf = { type: 'kubernetes.io/service-account-token' };
+    // Policies take a moment to hold: as long as they do not, this is let through.
+    await eventually(
+      async () => expect(await make('/api/v1/namespaces', namespaceOf(`other-${Date.now()}`))).toBe(422),
+      60_000,
+    );
+    expect(await make('/api/v1/namespaces', namespaceOf('liqo-tenant-south'))).toBe(201);
+    const inTenant = '/api/v1/namespaces/liqo-tenant-south/secrets';
+    expect(await make(inTenant, secret('liqo-nonce', tokenOf))).toBe(422);
+    expect(await make('/api/v1/namespaces/kube-system/secrets', secret('liqo-nonce'))).toBe(422);
+    expect(await make(inTenant, secret('liqo-nonce'))).toBe(201);
+    expect((await send(discovery, 'GET', `${inTenant}/liqo-nonce`)).code).toBe(200);
+    expect((await send(discovery, 'GET', `${inTenant}/other`)).code).toBe(403);
+    expect((await send(discovery, 'DELETE', `${inTenant}/liqo-nonce`)).code).toBe(200);
+    // Others are as free as before.
+    expect((await send(plane.kubeConfig, 'POST', inTenant, { body: secret('other') })).code).toBe(201);
+  }, 120_000);
 });
+
+const namespaceOf = (name: string) => ({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
 
 /** As a pod has it: with the namespace it runs in. */
 function inNamespace(kubeConfig: KubeConfig): string {

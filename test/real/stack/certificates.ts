@@ -7,6 +7,7 @@ type CertificateFiles = { readonly cert: string; readonly key: string };
 export type CertificateAuthority = {
   /** The CA certificate, PEM. */
   readonly cert: string;
+  readonly key: string;
   /** A server certificate for 127.0.0.1 and localhost. */
   issueServer(name: string): CertificateFiles;
   /** A client certificate; a Kubernetes API server takes the user and the groups from its subject. */
@@ -33,7 +34,7 @@ export function makeAuthority(folder: string): CertificateAuthority {
     return made;
   };
   return {
-    cert: authority.cert,
+    ...authority,
     issueServer: (name) =>
       issue(`/CN=${name}`, ['subjectAltName=IP:127.0.0.1,DNS:localhost', 'extendedKeyUsage=serverAuth']),
     issueClient: (user, groups = []) =>

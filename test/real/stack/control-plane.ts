@@ -36,8 +36,14 @@ export type ControlPlane = {
   close(): Promise<void>;
 };
 
+export type ControlPlaneOptions = {
+  readonly etcd?: Etcd;
+  /** Certificates that were asked for and approved are signed, by the authority that clients are known by. */
+  readonly signsRequests?: boolean;
+};
+
 /** A real Kubernetes control plane on 127.0.0.1; nodes are made with `addNode`. */
-export async function startControlPlane(options: { readonly etcd?: Etcd } = {}): Promise<ControlPlane> {
+export async function startControlPlane(options: ControlPlaneOptions = {}): Promise<ControlPlane> {
   const paths = await ensureBinaries(controlPlanePrograms);
   const workspace = makeWorkspace('kubernetes');
   const { logs } = workspace;
@@ -93,7 +99,10 @@ export async function startControlPlane(options: { readonly etcd?: Etcd } = {}):
         '--leader-elect=false',
         '--use-service-account-credentials=true',
         `--service-account-private-key-file=${keys.private}`,
-        `--controllers=${controllers.map((name) => `${name}-controller`).join(',')}`,
+        `--controllers=${[...controllers, ...(options.signsRequests ? signers : [])].map((name) => `${name}-controller`).join(',')}`,
+        ...(options.signsRequests
+          ? [`--cluster-signing-cert-file=${authority.cert}`, `--cluster-signing-key-file=${authority.key}`]
+          : []),
         '--node-monitor-period=2s',
         '--node-monitor-grace-period=20s',
       ],
@@ -181,6 +190,11 @@ const controllers = [
   'node-lifecycle',
   'taint-eviction',
   'clusterrole-aggregation',
+];
+const signers = [
+  'certificatesigningrequest-signing',
+  'certificatesigningrequest-approving',
+  'root-ca-certificate-publisher',
 ];
 
 function answersOk(port: number, path: string, caFile: string): Promise<true | undefined> {

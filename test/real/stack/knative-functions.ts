@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { functionTable } from '../../../functions/index.ts';
@@ -74,8 +74,8 @@ export async function startFunction(name: string, options: FunctionOptions): Pro
     args: [
       '-i',
       ...Object.entries(settings).map(([key, value]) => `${key}=${value}`),
-      process.execPath,
-      join(folder, 'index.mjs'),
+      `PATH=${dirname(process.execPath)}`,
+      join(folder, 'start'),
     ],
     logs: workspace.logs,
     ready,

@@ -24,13 +24,15 @@ export interface Island {
 }
 
 interface StartOptions {
+  /** Its own name among several of the same program. */
+  readonly as?: string;
   readonly args?: readonly string[];
   readonly ready: () => Promise<unknown>;
 }
 
 let made = 0;
 
-/** Knative's programs listen on all interfaces: here there is none but loopback, and nobody comes in from outside. */
+/** Programs of Knative and Liqo listen on all interfaces: here is none but loopback, nobody comes in from outside. */
 export async function makeIsland(): Promise<Island> {
   made += 1;
   const namespace = `bamel-kn-${process.pid}-${made}`;
@@ -91,12 +93,12 @@ export async function makeIsland(): Promise<Island> {
       owned.defer(close);
       return outside;
     },
-    async start(name, env, { args = [], ready }) {
+    async start(name, env, { as = name, args = [], ready }) {
       const path = findProgram(name);
       if (!path) throw new Error(`${name} is not built`);
       const settings = Object.entries(env).map(([key, value]) => `${key}=${value}`);
       const program = launch({
-        name: `${name}-${made}`,
+        name: `${as}-${made}`,
         path: 'ip',
         args: [...inside, 'env', '-i', ...settings, path, ...args],
         logs: workspace.logs,

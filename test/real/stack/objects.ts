@@ -3,7 +3,14 @@ import type { KubeConfig, KubernetesObject } from '@kubernetes/client-node';
 
 /** Whatever is applied here, by rules that hold for all of it. */
 const pluralOf = (kind: string): string => `${kind.toLowerCase()}s`.replace(/ys$/, 'ies');
-const clusterWide = new Set(['ClusterRole', 'ClusterRoleBinding', 'CustomResourceDefinition', 'Namespace']);
+const clusterWide = new Set([
+  'ClusterRole',
+  'ClusterRoleBinding',
+  'CustomResourceDefinition',
+  'Namespace',
+  'ValidatingAdmissionPolicy',
+  'ValidatingAdmissionPolicyBinding',
+]);
 
 export interface WriteOptions {
   /** Checked by the server, not kept. */

@@ -89,6 +89,18 @@ export const programGroups: readonly ProgramGroup[] = [
     programs: { 'knative-queue-proxy': 'knative.dev/serving/cmd/queue' },
     firstBuild: '2 min',
   },
+  {
+    name: 'liqo',
+    version: 'v1.0.1',
+    module: 'github.com/liqotech/liqo',
+    programs: {
+      'liqo-controller-manager': 'github.com/liqotech/liqo/cmd/liqo-controller-manager',
+      'liqo-crd-replicator': 'github.com/liqotech/liqo/cmd/crd-replicator',
+      'liqo-webhook': 'github.com/liqotech/liqo/cmd/webhook',
+      'liqo-virtual-kubelet': 'github.com/liqotech/liqo/cmd/virtual-kubelet',
+    },
+    firstBuild: '4 min',
+  },
 ];
 
 export const controlPlanePrograms = [
@@ -97,6 +109,13 @@ export const controlPlanePrograms = [
   'kube-scheduler',
   'kube-controller-manager',
   'kwok',
+] as const;
+
+export const liqoPrograms = [
+  'liqo-controller-manager',
+  'liqo-crd-replicator',
+  'liqo-webhook',
+  'liqo-virtual-kubelet',
 ] as const;
 
 export function groupOf(program: string): ProgramGroup | undefined {

@@ -1,0 +1,44 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { eventually } from '../support/eventually.ts';
+import { launchAutoscaler } from './cluster-autoscaler-world.ts';
+import { onStage } from './remote-stage.ts';
+import { lentPool, type RemoteWorld } from './remote-world.ts';
+import { freePorts } from './stack/ports.ts';
+
+/** The stock Cluster Autoscaler decides; to it what others lend is a node group like any other. */
+export async function playAutoscaled(world: RemoteWorld): Promise<void> {
+  const { authority, consumer } = world;
+  const [grpcPort = 0] = await freePorts(1);
+  const server = authority.issueServer('bamel');
+  const client = authority.issueClient('cluster-autoscaler');
+  const grpc = ['--grpc-cert', server.cert, '--grpc-key', server.key, '--grpc-ca', authority.cert];
+  const pool = lentPool({
+    managedBy: 'clusterAutoscaler',
+    template: { maxSize: { cpu: 4, memory: '8Gi' } },
+  });
+  const host = { args: ['--grpc-port', String(grpcPort), ...grpc] };
+  await onStage(world, { name: 'autoscaled', pools: [pool], budget: 2, host }, async (stage) => {
+    const name = 'cluster-autoscaler-remote';
+    const program = await launchAutoscaler({
+      name,
+      plane: consumer.plane,
+      folder: consumer.plane.logs,
+      address: `127.0.0.1:${grpcPort}`,
+      files: { cert: client.cert, key: client.key, cacert: authority.cert },
+    });
+    try {
+      await stage.people.deploy('web', 3, { cpu: '3', memory: '1Gi' });
+      await eventually(
+        async () => expect(await stage.where('web')).toEqual(['north', 'north', 'south']),
+        180_000,
+      );
+      await stage.people.scale('web', 0);
+      await stage.everythingGivenBack();
+      const said = readFileSync(join(consumer.plane.logs, `${name}.log`), 'utf8');
+      expect(said).not.toContain('Decreasing size of');
+    } finally {
+      await program.kill();
+    }
+  });
+}
