@@ -43,6 +43,8 @@ export interface RemoteWorld extends LiqoWorld {
   borrowed(): Promise<string[]>;
   /** Names of the slices that we have asked a provider for. */
   slices(provider: ProviderName): Promise<string[]>;
+  /** All that the hosts of the lenders have said. */
+  said(): string[];
   /** What none of our processes may ever show. */
   secrets(): Promise<string[]>;
 }
@@ -94,6 +96,7 @@ export async function startRemoteWorld(): Promise<RemoteWorld> {
       ).flat(),
     slices: (provider) =>
       ours.names('authentication.liqo.io/v1beta1', 'ResourceSlice', `liqo-tenant-${provider}`),
+    said: () => lenders.flatMap(({ said }) => said()),
     async secrets() {
       const lines = liqoKey.split('\n').filter((line) => line && !line.startsWith('-'));
       const identities = await Promise.all(
@@ -120,6 +123,7 @@ interface Lender {
   readonly publicKey: string;
   /** A line of its signing key. */
   readonly secret: string;
+  said(): readonly string[];
   close(): Promise<void>;
 }
 
@@ -165,6 +169,7 @@ async function lend(
     url,
     publicKey: rawPublic(publicKey),
     secret: pem.split('\n')[1] ?? '',
+    said: () => host.lines,
     async close() {
       host.kill('SIGKILL');
       await host.ended;
