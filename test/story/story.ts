@@ -25,6 +25,8 @@ export const machines: LabOptions['machines'] = ['m-1', 'm-2'].map((name) => ({
 }));
 
 export const storyConfig: Partial<ConfigInput> = {
+  // A BMC that a busy machine made late is no reason to wait for minutes.
+  autoscaler: { cooldowns: { afterFailure: '0s' } },
   pools: [
     {
       name: 'rack',
