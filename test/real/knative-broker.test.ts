@@ -94,7 +94,11 @@ describeWith(
       ['dev.bamel.pod.waiting', {}, ['evaluate-scaling']],
       ['dev.bamel.machine.powered', {}, ['join-watcher', 'sync-inventory']],
       ['dev.bamel.drain.requested', {}, ['drain-node']],
-      ['dev.knative.sources.ping', {}, ['evaluate-scaling', 'join-watcher', 'drain-node', 'sync-inventory']],
+      [
+        'dev.knative.sources.ping',
+        {},
+        ['evaluate-scaling', 'join-watcher', 'drain-node', 'sync-inventory', 'discovery'],
+      ],
       ['dev.knative.apiserver.ref.update', { kind: 'Pod' }, ['evaluate-scaling']],
       ['dev.knative.apiserver.ref.add', { kind: 'Pod' }, []],
       ['dev.knative.apiserver.ref.add', { kind: 'Node' }, ['evaluate-scaling', 'join-watcher']],
