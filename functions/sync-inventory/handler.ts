@@ -5,7 +5,7 @@ import { done, type Outcome, retryLater } from '../../shared/core/outcome.ts';
 import type { Lease } from '../../shared/ports.ts';
 import type { Handler } from '../../shared/runtime/function.ts';
 import { type Deps, underLease } from '../deps.ts';
-import { coalesce } from '../evaluate-scaling/coalesce.ts';
+import { afterTheFirst, coalesce } from '../evaluate-scaling/coalesce.ts';
 import { letGo } from './let-go.ts';
 import { createConfigLoader } from './load-config.ts';
 import { takeIn } from './take-in.ts';
@@ -27,7 +27,7 @@ export function syncInventory(deps: Deps): Handler<z.output<typeof SyncInput>> {
   const loadConfig = createConfigLoader(deps);
   let toldMissing = false;
   const sync = coalesce(
-    () => deps.clock.sleep(gatherMs),
+    afterTheFirst(() => deps.clock.sleep(gatherMs)),
     async (): Promise<Outcome> => {
       const config = await loadConfig();
       const { resources } = deps;
