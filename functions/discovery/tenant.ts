@@ -30,7 +30,7 @@ export interface Cluster {
 const lookEveryMs = 200;
 /** Liqo does either in well under a second. */
 const lastingMs = 3_600_000;
-const patienceMs = { nonce: 10_000, tenant: 20_000, gone: 20_000, renewed: 5_000 };
+const patienceMs = { nonce: 10_000, tenant: 20_000, gone: 20_000, renewed: 2_000 };
 
 export const namespaceOf = (peer: string): string => `liqo-tenant-${peer}`;
 

@@ -4,7 +4,7 @@ import type { ConfigInput } from '../../shared/schema/config-file.ts';
 import type { InventoryEntry } from './lab.ts';
 
 /** How patient to be with machines that live faster than real ones. */
-const labTimings = {
+export const labTimings = {
   bmcTimeout: '2s',
   readEvery: '200ms',
   sweepEvery: '2s',

@@ -19,6 +19,12 @@ export const playBorrowing = (world: RemoteWorld): Promise<void> =>
       const [first] = await stage.machines();
       expect(first).toMatchObject({ offer: 'north.spare', state: 'ready', made: true });
       expect(first?.hourlyRate).toBeCloseTo(0.6);
+      const decisions = `${stage.host.url}/api/decisions`;
+      const { items } = (await (await fetch(decisions)).json()) as {
+        items: { id: string; powerOn: string[] }[];
+      };
+      const decided = items.find(({ powerOn }) => powerOn.length > 0);
+      expect(await (await fetch(`${decisions}/${decided?.id}`)).text()).toContain('dearer than north.spare');
       const node = await people.core.readNode({ name: first?.name ?? '' });
       expect(node.spec?.providerID).toBe(`liqo://north/${first?.name}`);
 

@@ -77,7 +77,9 @@ export async function onStage(
     const { most, looks } = await cost();
     expect(looks).toBeGreaterThan(0);
     expect(most).toBeLessThanOrEqual(budget + 1e-9);
-    const said = [...borrower.said(), ...world.said()].join('\n');
+    const told = JSON.stringify(await people.core.listEventForAllNamespaces());
+    expect(told).toContain('bamel');
+    const said = [...borrower.said(), ...world.said(), told].join('\n');
     for (const secret of await world.secrets()) expect(said).not.toContain(secret);
   } catch (error) {
     const last = borrower.said().slice(-30).join('\n');

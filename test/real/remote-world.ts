@@ -3,7 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { MachineView } from '../../functions/api/shapes.ts';
 import type { ConfigInput } from '../../shared/schema/config-file.ts';
-import { labConfig } from '../../simulator/lab/config.ts';
+import { labConfig, labTimings } from '../../simulator/lab/config.ts';
 import { type Workloads, workloadsOf } from '../story/workload.ts';
 import {
   type HostFiles,
@@ -199,6 +199,8 @@ async function borrowing(
         },
       })),
       autoscaler: {
+        // Real clusters sign certificates in their own time.
+        timings: { ...labTimings, bmcTimeout: '10s' },
         thresholds: { for: '1s' },
         scaleDown: { requireProvenCycle: false, weighBoot: false },
         cooldowns: { afterFailure: '0s' },
