@@ -28,8 +28,9 @@ export interface Cluster {
 }
 
 const lookEveryMs = 200;
-/** Liqo does either in well under a second. */
+/** A certificate that is good for this much longer need not be another one. */
 const lastingMs = 3_600_000;
+/** Liqo does any of it in well under a second, when nothing else keeps it busy. */
 const patienceMs = { nonce: 10_000, tenant: 20_000, gone: 20_000, renewed: 2_000 };
 
 export const namespaceOf = (peer: string): string => `liqo-tenant-${peer}`;
