@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { PatchStrategy, setHeaderOptions } from '@kubernetes/client-node';
+import type { MachineView } from '../../functions/api/shapes.ts';
 import { startWorld, type World } from '../story/story.ts';
 import { eventually } from '../support/eventually.ts';
 import type { HostProcess } from '../support/host-process.ts';
@@ -26,6 +27,11 @@ export async function startScene(): Promise<Scene> {
   });
   const store = `embedded:${join(world.files.folder, 'store.db')}`;
   const host = await world.startHost(store);
+  // Before every BMC has answered, m-2 may be all that is known to be off.
+  await eventually(async () => {
+    const { items } = (await (await fetch(`${host.url}/api/machines`)).json()) as { items: MachineView[] };
+    expect(items.map(({ power }) => power.state)).toEqual(['off', 'off']);
+  }, 60_000);
   await world.people.deploy('web', 1, { cpu: '2', memory: '4Gi' });
   await eventually(async () => expect(await world.people.running('web')).toHaveLength(1), 90_000);
   await world.people.deploy('giant', 1, { cpu: '64' });
