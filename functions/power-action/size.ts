@@ -1,7 +1,7 @@
 import { observe, resize } from '../../shared/adapters/changes.ts';
 import type { MachineRecord, OperationRecord } from '../../shared/adapters/inventory.ts';
 import { capacityOf } from '../../shared/core/lifecycle.ts';
-import { describeAmount, type Resources } from '../../shared/core/resources.ts';
+import { describeAmount, type Resources, toDescribed } from '../../shared/core/resources.ts';
 import type { Settings } from '../../shared/core/settings.ts';
 import { type Lease, type PowerDriver, PowerError, type PowerReading } from '../../shared/ports.ts';
 import { type Deps, underMachineLease } from '../deps.ts';
@@ -29,7 +29,7 @@ export async function keepGranted(
 ): Promise<boolean> {
   const short = shortOf(record, granted);
   if (Object.keys(short).length === 0) return false;
-  const input = { ...record.input, resources: asWritten({ ...record.spec.resources, ...short }) };
+  const input = { ...record.input, resources: toDescribed({ ...record.spec.resources, ...short }) };
   const got = Object.entries(short).map(([name, amount]) => describeAmount(name, amount));
   const why = `given only ${got.join(', ')}`;
   const by = 'power-action';
@@ -42,26 +42,6 @@ export async function keepGranted(
     'machine is smaller than asked for',
   );
   return true;
-}
-
-/** Resources as people write them. */
-function asWritten(resources: Resources): MachineRecord['input']['resources'] {
-  const {
-    cpu = 0,
-    memory = 0,
-    pods,
-    'nvidia.com/gpu': gpu,
-    'ephemeral-storage': storage,
-    ...customResources
-  } = resources;
-  return {
-    cpu: cpu / 1000,
-    memory,
-    ...(pods && { pods }),
-    ...(gpu && { gpu }),
-    ...(storage && { storage }),
-    ...(Object.keys(customResources).length > 0 && { customResources }),
-  };
 }
 
 /**

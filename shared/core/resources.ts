@@ -43,6 +43,25 @@ export function fromQuantities(
   return result;
 }
 
+/** Resources as people write them in a machine's description. */
+export function toDescribed({
+  cpu = 0,
+  memory = 0,
+  pods,
+  'nvidia.com/gpu': gpu,
+  'ephemeral-storage': storage,
+  ...customResources
+}: Resources) {
+  return {
+    cpu: cpu / 1000,
+    memory,
+    ...(gpu && { gpu }),
+    ...(storage && { storage }),
+    ...(pods && { pods }),
+    ...(Object.keys(customResources).length > 0 && { customResources }),
+  };
+}
+
 /** 0.009 × 1000 is 9.000000000000002 to a computer: that is no more than 9. */
 function roundUp(amount: number): number {
   const nearest = Math.round(amount);

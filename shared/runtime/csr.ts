@@ -1,3 +1,4 @@
+import { createPublicKey, type KeyObject, sign } from 'node:crypto';
 import { isSignedBy, publicKeyDer } from './ed25519.ts';
 
 /** A part of a DER document: its tag, what is in it, and all of its bytes. */
@@ -7,13 +8,19 @@ interface Part {
   readonly whole: Buffer;
 }
 
-const tags = { sequence: 0x30, set: 0x31, oid: 0x06, bits: 0x03 } as const;
+const tags = {
+  integer: 0x02,
+  bits: 0x03,
+  oid: 0x06,
+  text: 0x0c,
+  sequence: 0x30,
+  set: 0x31,
+  attributes: 0xa0,
+} as const;
 const texts = [0x0c, 0x13, 0x16];
 /** 2.5.4.3 and 2.5.4.10. */
-const names: Readonly<Record<string, 'commonName' | 'organization'>> = {
-  '550403': 'commonName',
-  '55040a': 'organization',
-};
+const oids = { commonName: '550403', organization: '55040a' } as const;
+const names = new Map(Object.entries(oids).map(([name, oid]) => [oid as string, name]));
 /** The algorithm 1.3.101.112, Ed25519, which has no parameters. */
 const ed25519 = '300506032b6570';
 
@@ -55,7 +62,7 @@ function subjectOf(subject: Part | undefined): string[] {
       const [type, value] = inside(pair, tags.sequence);
       if (type?.tag !== tags.oid || !value || !texts.includes(value.tag)) throw new NotDer();
       const oid = type.inside.toString('hex');
-      return `${names[oid] ?? oid}=${value.inside.toString('utf8')}`;
+      return `${names.get(oid) ?? oid}=${value.inside.toString('utf8')}`;
     }),
   );
 }
@@ -97,4 +104,38 @@ export function csrProblem(pem: string, { commonName, organization, publicKey }:
     if (error instanceof NotDer) return 'it is damaged';
     throw error;
   }
+}
+
+/** DER: a tag, how many bytes follow, and they. */
+function der(tag: number, ...parts: readonly Buffer[]): Buffer {
+  const body = Buffer.concat(parts);
+  const { length } = body;
+  const size =
+    length < 0x80 ? [length] : length < 0x100 ? [0x81, length] : [0x82, length >> 8, length & 0xff];
+  return Buffer.concat([Buffer.from([tag, ...size]), body]);
+}
+
+const oid = (hex: string): Buffer => der(tags.oid, Buffer.from(hex, 'hex'));
+const named = (type: string, value: string): Buffer =>
+  der(tags.set, der(tags.sequence, oid(type), der(tags.text, Buffer.from(value))));
+/** The first byte says that every bit of the last one counts. */
+const bits = (body: Buffer): Buffer => der(tags.bits, Buffer.from([0]), body);
+
+/** A request for a certificate (PKCS#10) of an Ed25519 key, as PEM. Node.js knows keys, but no requests. */
+export function certificateRequest(
+  key: KeyObject,
+  { commonName, organization }: { readonly commonName: string; readonly organization: string },
+): string {
+  const request = der(
+    tags.sequence,
+    der(tags.integer, Buffer.from([0])),
+    der(tags.sequence, named(oids.organization, organization), named(oids.commonName, commonName)),
+    createPublicKey(key).export({ type: 'spki', format: 'der' }),
+    der(tags.attributes),
+  );
+  const signed = der(tags.sequence, request, Buffer.from(ed25519, 'hex'), bits(sign(null, request, key)));
+  const lines = signed.toString('base64').match(/.{1,64}/g) ?? [];
+  return ['-----BEGIN CERTIFICATE REQUEST-----', ...lines, '-----END CERTIFICATE REQUEST-----', ''].join(
+    '\n',
+  );
 }

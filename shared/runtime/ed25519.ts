@@ -23,21 +23,22 @@ const publicKeyOf = (raw: string): KeyObject =>
 /** Throws where the text is no Ed25519 key; never with the text. */
 export function signerOf(pem: string): { readonly publicKey: string; sign(text: string): Buffer } {
   const key = privateKeyOf(pem);
+  if (!key) throw new Error('privateKey is no Ed25519 key in PEM: make one with bamel offers keygen');
   return {
     publicKey: rawPublicKey(createPublicKey(key)),
     sign: (text) => sign(null, Buffer.from(text), key),
   };
 }
 
-function privateKeyOf(pem: string): KeyObject {
-  const why = 'privateKey is no Ed25519 key in PEM: make one with bamel offers keygen';
+/** Undefined: it is no Ed25519 key in PEM. */
+export function privateKeyOf(pem: string | Buffer): KeyObject | undefined {
   try {
     const key = createPrivateKey(pem);
-    if (key.asymmetricKeyType === 'ed25519') return key;
+    return key.asymmetricKeyType === 'ed25519' ? key : undefined;
   } catch {
-    // Its error might repeat a part of the key.
+    // Its error might repeat a part of the key: that it is none has to do.
+    return undefined;
   }
-  throw new Error(why);
 }
 
 /** Also false for what is no key, or no signature. */

@@ -1,7 +1,7 @@
 import type { Group } from '../demand.ts';
 import { type Machine, newStatus } from '../machine.ts';
 import type { Offer } from '../offer.ts';
-import type { Resources } from '../resources.ts';
+import { toDescribed } from '../resources.ts';
 import type { PoolSpec, Provider, Size } from '../settings.ts';
 import { usualPods } from '../world/machine-node.ts';
 import { mark, type Place, put, rollback, type World } from '../world/world.ts';
@@ -155,7 +155,7 @@ export function describeMade({ spec }: Machine): Readonly<Record<string, unknown
     ...(mgmtAddress !== undefined && { mgmtAddress }),
     ...(bmcCredentials !== undefined && { bmcCredentials }),
     ...(options && { [powerInterface]: options }),
-    resources: quantities(resources),
+    resources: toDescribed(resources),
     ...(memoryOverhead && { memoryOverhead }),
     ...(watts && { watts }),
     ...(pricing && { pricing: JSON.parse(JSON.stringify(pricing)) }),
@@ -166,10 +166,3 @@ export function describeMade({ spec }: Machine): Readonly<Record<string, unknown
     made: true,
   };
 }
-
-const quantities = ({ cpu = 0, memory = 0, pods, [gpu]: gpus }: Resources): object => ({
-  cpu: cpu / core,
-  memory,
-  ...(gpus && { gpu: gpus }),
-  ...(pods && { pods }),
-});

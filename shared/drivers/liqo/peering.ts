@@ -1,8 +1,9 @@
-import { createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto';
+import { createPublicKey, type KeyObject, sign } from 'node:crypto';
 import { z } from 'zod';
 import type { MachineSpec } from '../../core/machine.ts';
 import type { DriverDeps, KubeObjects } from '../../ports.ts';
-import { rawPublicKey } from '../../runtime/ed25519.ts';
+import { certificateRequest } from '../../runtime/csr.ts';
+import { privateKeyOf, rawPublicKey } from '../../runtime/ed25519.ts';
 import { type Fail, failureOf } from '../common/failure.ts';
 import {
   type HttpAnswer,
@@ -13,7 +14,6 @@ import {
   retryAfterMs,
 } from '../common/http.ts';
 import { isLoopback } from '../common/warning.ts';
-import { certificateRequest } from './csr.ts';
 import type { Options } from './options.ts';
 
 const Nonce = z.object({ nonce: z.string().min(16).max(1_000) });
@@ -128,12 +128,8 @@ async function ownIdentity(
       'config',
       `Liqo left no ${missing} in namespace ${liqoNamespace}: install Liqo there, or correct liqo.liqoNamespace`,
     );
-  try {
-    const key = createPrivateKey(Buffer.from(keys.data.data.privateKey, 'base64'));
-    if (key.asymmetricKeyType === 'ed25519') return { key, clusterID: id.data.data.CLUSTER_ID };
-  } catch {
-    // What is wrong with it could show it: that it is no key has to do.
-  }
+  const key = privateKeyOf(Buffer.from(keys.data.data.privateKey, 'base64'));
+  if (key) return { key, clusterID: id.data.data.CLUSTER_ID };
   throw fail('config', `privateKey of Secret ${liqoNamespace}/authentication-keys is no Ed25519 key`);
 }
 

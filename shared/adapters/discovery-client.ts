@@ -1,12 +1,11 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { z } from 'zod';
-import type { DiscoveryAddress } from '../../shared/core/remote.ts';
-import { accepted, type HttpPeer, httpRequest, parsed } from '../../shared/drivers/common/http.ts';
-import { hostOf } from '../../shared/drivers/common/open-socket.ts';
-import { PowerError } from '../../shared/ports.ts';
-import type { SealedOffer } from '../../shared/schema/offer.ts';
-import type { Deps } from '../deps.ts';
+import type { DiscoveryAddress } from '../core/remote.ts';
+import { accepted, type HttpPeer, httpRequest, parsed } from '../drivers/common/http.ts';
+import { hostOf } from '../drivers/common/open-socket.ts';
+import { type DriverDeps, PowerError } from '../ports.ts';
+import type { SealedOffer } from '../schema/offer.ts';
 
 const longestMs = 10_000;
 const longestConnectMs = 2_000;
@@ -15,7 +14,11 @@ const longestConnectMs = 2_000;
 const mostOffers = 1_000;
 const Listing = z.object({ offers: z.array(z.unknown()).max(mostOffers) });
 
-export type AskDeps = Pick<Deps, 'resolve' | 'credentials'>;
+/** Whoever may not call others has neither. */
+export interface AskDeps {
+  readonly resolve?: DriverDeps['resolve'] | undefined;
+  readonly credentials?: DriverDeps['credentials'] | undefined;
+}
 
 const fail = (code: PowerError['code'], message: string, retryAfterMs?: number): PowerError =>
   new PowerError(code, message.slice(0, 500), { retryAfterMs });
