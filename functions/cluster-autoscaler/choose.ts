@@ -38,7 +38,7 @@ export function chooseMachines(
   const size = lent && sizeOf(lent.example);
   const snapshot = snapshotOf({ ...known, pools: known.pools.map((other) => asOurs(other, pool, size)) });
   const situation = survey(snapshot, now);
-  const world = createWorld(snapshot);
+  const world = createWorld(snapshot, now);
   const eligible = eligibleMachines(situation);
   const policiesOf: Chooser['policiesOf'] = (of) => of?.policies ?? settings.policies;
   const { neighbours, count: tell } = createNeighbourhood(situation.machines);

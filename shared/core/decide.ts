@@ -18,7 +18,7 @@ export interface Considered extends Decision {
 /** What to do, given all that is known. Pure: the same snapshot at the same time gives the same decision. */
 export function decide(snapshot: Snapshot, now: number): Considered {
   const situation = survey(snapshot, now);
-  const world = createWorld(snapshot);
+  const world = createWorld(snapshot, now);
   const minimums = minimumsOf(situation);
   const relief = relieve(situation, (machine) => useOf(situation, [machine]));
   const up = scaleUp(situation, world, minimums, relief);

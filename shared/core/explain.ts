@@ -15,7 +15,7 @@ export function explainPod(snapshot: Snapshot, name: string, now: number): strin
   const decision = decide(snapshot, now);
   const place = decision.assignments().find(({ pods }) => pods.includes(name))?.on;
   if (place !== undefined) return [wants, `  ${place}  ${comes(decision.candidates, place)}`];
-  const world = createWorld(snapshot);
+  const world = createWorld(snapshot, now);
   const kind = kindOf(world, pod);
   const verdicts = new Map(decision.candidates.map((candidate) => [candidate.machine, candidate]));
   const why = new Map<string, string[]>();

@@ -1,6 +1,6 @@
 import { decide } from '../../shared/core/decide.ts';
 import type { Snapshot } from '../../shared/core/snapshot.ts';
-import { Gi, machine, node, now, pod, pool, serving, snapshot } from './support/builders.ts';
+import { Gi, machine, minute, node, now, pod, pool, serving, snapshot } from './support/builders.ts';
 
 const intents = (given: Snapshot): string[] =>
   decide(given, now).intents.map(({ kind, machine: name }) => `${kind} ${name}`);
@@ -73,6 +73,30 @@ describe('powering on', () => {
       expect(intents(given(5))).toEqual(['power-on m2']);
     },
   );
+
+  describe('a machine has just become Ready', () => {
+    const given = (key: string, joinedMinutesAgo: number, ready = true) =>
+      snapshot({
+        machines: [serving('m1', { status: { joinTime: now - joinedMinutesAgo * minute } }), machine('m2')],
+        pools: [pool({ startupTaints: [{ key: 'booting', effect: 'NoSchedule' }] })],
+        nodes: [node('m1', { ready, taints: [{ key, effect: 'NoSchedule' }] })],
+        pods: pods(1),
+      });
+
+    test.each(['not-ready', 'unreachable'])('none because Kubernetes still calls it %s', (word) => {
+      expect(intents(given(`node.kubernetes.io/${word}`, 0))).toEqual([]);
+      expect(intents(given(`node.kubernetes.io/${word}`, 0, false))).toEqual(['power-on m2']);
+    });
+
+    test('none because of a startup taint, until it has been there too long', () => {
+      expect(intents(given('booting', 1))).toEqual([]);
+      expect(intents(given('booting', 15))).toEqual(['power-on m2']);
+    });
+
+    test.each(['other', 'node.kubernetes.io/disk-pressure'])('another one if it has taint %s', (key) => {
+      expect(intents(given(key, 0))).toEqual(['power-on m2']);
+    });
+  });
 
   test('a machine that is leaving is no room', () => {
     const leaving = serving('m1', { status: { state: 'powering-off', operation: 'op-1' } });

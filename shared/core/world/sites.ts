@@ -8,6 +8,7 @@ import { type Asked, nodeName, visible, visibleText } from './asked.ts';
 import type { PodKind } from './kind.ts';
 import type { Kinds } from './kinds.ts';
 import { commonLabels, futureNode, hostname, withSlice } from './machine-node.ts';
+import { lasting } from './taints.ts';
 import { domainsOf, type Topology } from './topology.ts';
 
 /** All there is to know about a place before any pod is on it. */
@@ -39,13 +40,15 @@ export interface Sites {
 
 interface Sources {
   readonly snapshot: Snapshot;
+  /** Left out: every machine that serves has long started. */
+  readonly now?: number | undefined;
   readonly kinds: Kinds;
   readonly asked: Asked;
   readonly topology: Topology;
   readonly columns: ReadonlyMap<string, number>;
 }
 
-export function createSites({ snapshot, kinds, asked, topology, columns }: Sources): Sites {
+export function createSites({ snapshot, now = Infinity, kinds, asked, topology, columns }: Sources): Sites {
   const { cluster, machines, pools } = snapshot;
   const nodes = new Map(cluster.nodes.map((node) => [node.name, node]));
   const common = commonLabels(cluster.nodes);
@@ -83,8 +86,15 @@ export function createSites({ snapshot, kinds, asked, topology, columns }: Sourc
     return row;
   };
 
+  /** Known only of a machine that has joined so lately that they may still be on its node. */
+  const startupTaintsOf = ({ spec, status }: Machine): readonly Taint[] | undefined => {
+    const pool = poolOf.get(spec.pool);
+    return pool && now - (status.joinTime ?? 0) < pool.provisionTimeoutMs ? pool.startupTaints : undefined;
+  };
+
   const ofNode = (node: Node, machine: Machine | undefined): Site => {
     const allocatable = machine ? withSlice(machine, node.allocatable) : node.allocatable;
+    const taints = lasting(node, machine && startupTaintsOf(machine));
     return {
       name: node.name,
       labels: node.labels,
@@ -96,7 +106,7 @@ export function createSites({ snapshot, kinds, asked, topology, columns }: Sourc
           : node.ready
             ? undefined
             : 'is not Ready',
-      nodeClass: classify(node.labels, node.name, node.taints, node.unschedulable),
+      nodeClass: classify(node.labels, node.name, taints, node.unschedulable),
       allocatable,
       free: freeOn(allocatable),
       domains: domainsOf(topology, node.labels),

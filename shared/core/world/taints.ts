@@ -1,4 +1,4 @@
-import type { Toleration } from '../cluster.ts';
+import type { Node, Toleration } from '../cluster.ts';
 import type { Taint } from '../machine.ts';
 import { integer } from './requirements.ts';
 
@@ -34,19 +34,35 @@ export const disliked = (taints: readonly Taint[], tolerations: readonly Tolerat
 /** What cordoning a node amounts to. */
 export const cordon: Taint = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' };
 
-const passing = [
+const startup = [
   'startup-taint.cluster-autoscaler.kubernetes.io/',
   'status-taint.cluster-autoscaler.kubernetes.io/',
   'ignore-taint.cluster-autoscaler.kubernetes.io/',
-  // Set by Kubernetes on a node that is not up yet.
-  'node.kubernetes.io/',
   'node.cloudprovider.kubernetes.io/uninitialized',
 ];
 
-/** Taints of a node that is still starting: they go by themselves. */
+/** Whoever set it takes it away when the node is initialized. */
+const isStartup = ({ key, effect }: Taint, startupTaints: readonly Taint[]): boolean =>
+  startup.some((prefix) => key.startsWith(prefix)) ||
+  startupTaints.some((taint) => taint.key === key && taint.effect === effect);
+
+/** Taints of a node that is still starting: they go by themselves, as those that Kubernetes sets until it is up. */
 export const isPassing = (taint: Taint, startupTaints: readonly Taint[]): boolean =>
-  passing.some((prefix) => taint.key.startsWith(prefix)) ||
-  startupTaints.some(({ key, effect }) => key === taint.key && effect === taint.effect);
+  taint.key.startsWith('node.kubernetes.io/') || isStartup(taint, startupTaints);
+
+/** Kubernetes takes them from a node that has become Ready, but seconds later. */
+const late = ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable'];
+
+/** What keeps pods off a node that is there, and will for longer than it takes to start. */
+export const lasting = (
+  { taints, ready }: Pick<Node, 'taints' | 'ready'>,
+  startupTaints: readonly Taint[] | undefined,
+): readonly Taint[] =>
+  ready && taints.length > 0
+    ? taints.filter(
+        (taint) => !late.includes(taint.key) && !(startupTaints && isStartup(taint, startupTaints)),
+      )
+    : taints;
 
 export const describeTaint = ({ key, value, effect }: Taint): string =>
   `${key}${value ? `=${value}` : ''}:${effect}`;

@@ -27,7 +27,7 @@ export type Mark = number;
  * The cluster with every pod where it is: nodes, and machines that are coming as the nodes they will be. Pods that the
  * scheduler makes room for count on that node. Nodes that are not Ready or are being emptied are there, but closed.
  */
-export function createWorld(snapshot: Snapshot): World {
+export function createWorld(snapshot: Snapshot, now?: number): World {
   const { cluster } = snapshot;
   const asked = createAsked();
   const topology = createTopology();
@@ -43,7 +43,7 @@ export function createWorld(snapshot: Snapshot): World {
   for (const pod of daemons) kinds.kindOf(pod);
   kinds.seal();
 
-  const sites = createSites({ snapshot, kinds, asked, topology, columns });
+  const sites = createSites({ snapshot, now, kinds, asked, topology, columns });
   const byNode = new Map<string, Place>();
   const world: World = {
     places: [],
