@@ -20,6 +20,8 @@ export interface KubeClusterOptions {
   readonly log: Log;
   /** How long a call may take; a read never more than ten seconds. */
   readonly timeoutMs?: number;
+  /** For a process that is started to answer one event. */
+  readonly quick?: boolean | undefined;
   /** What is in a view; everything unless said. Nodes always are. */
   readonly sees?: readonly ViewPart[] | undefined;
   readonly onPod?: (now: Pod | undefined, before: Pod | undefined) => void;
@@ -38,6 +40,7 @@ export function createKubeCluster(options: KubeClusterOptions): Cluster & { clos
   const connections = keepConnections(options.kubeConfig, {
     readMs: Math.min(timeoutMs, longestReadMs),
     writeMs: timeoutMs,
+    quick: options.quick,
   });
   const { core: api, storage } = connections.apis;
   const ignore = (): void => {};

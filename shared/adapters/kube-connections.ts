@@ -1,4 +1,5 @@
 import type { KubeConfig } from '@kubernetes/client-node';
+import { answerFirst } from '../runtime/answer-first.ts';
 import { type KubeApis, operations } from './kube-operations.ts';
 import { ApiException, type KubeCall, type KubeTransport } from './kube-transport.ts';
 import { clientTransport } from './kube-transport-client.ts';
@@ -7,6 +8,8 @@ import { clientTransport } from './kube-transport-client.ts';
 export interface Patience {
   readonly readMs: number;
   readonly writeMs: number;
+  /** The first answer is waited for: watches can wait. */
+  readonly quick?: boolean | undefined;
 }
 
 /** The API server, which is given up on in time. */
@@ -28,7 +31,10 @@ export function keepConnections(given: KubeConfig | KubeTransport, patience: Pat
   return {
     ask,
     apis: apisOf(ask),
-    watch: (watch) => transport.watch(watch),
+    async watch(watch) {
+      if (patience.quick) await answerFirst();
+      return transport.watch(watch);
+    },
     close: () => transport.close(),
   };
 }

@@ -15,6 +15,8 @@ export interface KubeResourcesOptions {
   readonly log: Log;
   /** How long a call may take. */
   readonly timeoutMs?: number;
+  /** For a process that is started to answer one event. */
+  readonly quick?: boolean | undefined;
   readonly onResource?: (now: Resource | undefined, before: Resource | undefined) => void;
 }
 
@@ -41,6 +43,7 @@ export function createKubeResources(options: KubeResourcesOptions): Resources & 
   const connections = keepConnections(options.kubeConfig, {
     readMs: Math.min(timeoutMs, longestReadMs),
     writeMs: timeoutMs,
+    quick: options.quick,
   });
   const { custom, core } = connections.apis;
   let caches: Record<KindName, Cache<Resource>> | undefined;

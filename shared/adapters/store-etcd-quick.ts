@@ -1,3 +1,4 @@
+import { answerFirst } from '../runtime/answer-first.ts';
 import type { EtcdCalls } from './store-etcd-calls.ts';
 import { createGateway, GatewayError } from './store-etcd-gateway.ts';
 import type { EtcdAddress } from './store-etcd-url.ts';
@@ -58,6 +59,7 @@ export function quickCalls(address: EtcdAddress, openGrpc: () => Promise<EtcdCal
     watchFrom: (request, onResponse, onEnd) =>
       ask(
         async () => {
+          await answerFirst();
           let isCancelled = false;
           const end = () => (isCancelled ? onEnd() : void takeOver().then(onEnd, onEnd));
           const watching = await gateway.watchFrom(request, onResponse, end);
