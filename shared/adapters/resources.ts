@@ -1,3 +1,4 @@
+import { byText } from '../core/text.ts';
 import type { KindName } from '../schema/resource-kinds.ts';
 
 export type Json = Readonly<Record<string, unknown>>;
@@ -50,4 +51,4 @@ export const refOf = ({ namespace, name }: Pick<Resource, 'namespace' | 'name'>)
 
 /** The oldest first; names decide between those made in the same second. */
 export const byAge = (a: Resource, b: Resource): number =>
-  a.createdAt.localeCompare(b.createdAt) || refOf(a).localeCompare(refOf(b));
+  byText(a.createdAt, b.createdAt) || byText(refOf(a), refOf(b));

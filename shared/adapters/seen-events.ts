@@ -11,6 +11,9 @@ const mostIds = 20_000;
 /** In one value; and so many values are removed in one commit. Well below what a commit may hold. */
 const mostInBatch = 500;
 const mostRemoved = 50;
+/** So many of about the same time are made one: whoever starts anew reads them all before its first event. */
+const mergedFrom = 8;
+const windowsKept = 4;
 
 interface Batch {
   readonly at: number;
@@ -27,19 +30,25 @@ export interface StoredSeenEvents extends SeenEvents {
  */
 export function createSeenEvents(store: Store, clock: Clock, keepMs: number): StoredSeenEvents {
   const batches = new Map<string, Batch>();
-  const known = new Set<string>();
+  /** In how many batches each id is: while some are made one, it is in two. */
+  const known = new Map<string, number>();
   const heard = Promise.withResolvers<void>();
   let watching: Promise<Watch> | undefined;
   let next: { readonly ids: string[]; readonly written: Promise<void> } | undefined;
   let last: Promise<unknown> = Promise.resolve();
 
   const forget = (key: string): void => {
-    for (const id of batches.get(key)?.ids ?? []) known.delete(id);
+    for (const id of batches.get(key)?.ids ?? []) {
+      const others = (known.get(id) ?? 1) - 1;
+      if (others > 0) known.set(id, others);
+      else known.delete(id);
+    }
     batches.delete(key);
   };
   const learn = (key: string, batch: Batch): void => {
+    forget(key);
     batches.set(key, batch);
-    for (const id of batch.ids) known.add(id);
+    for (const id of batch.ids) known.set(id, (known.get(id) ?? 0) + 1);
   };
   const take = (change: StoreChange): void => {
     if (change.type === 'delete') forget(change.key);
@@ -70,13 +79,40 @@ export function createSeenEvents(store: Store, clock: Clock, keepMs: number): St
     // Keys sort by time: the oldest go first.
     return [...batches.keys()].sort().filter(isOld).slice(0, mostRemoved);
   };
+  /** Several that are of about the same time and fit into one. */
+  const mergeable = (): readonly string[] => {
+    const windows = Map.groupBy(batches, ([, { at }]) => Math.floor((at * windowsKept) / keepMs));
+    for (const window of windows.values()) {
+      let room = mostInBatch;
+      const smallestFirst = window.sort(([, a], [, b]) => a.ids.length - b.ids.length);
+      const fitting = smallestFirst.filter(([, { ids }]) => {
+        room -= ids.length;
+        return room >= 0;
+      });
+      if (fitting.length >= mergedFrom) return fitting.slice(0, mostRemoved).map(([key]) => key);
+    }
+    return [];
+  };
   const write = async (ids: readonly string[]): Promise<void> => {
-    const batch = { at: clock.now(), ids: [...ids] };
-    const key = keys.seenEvent(newId('ids', batch.at));
+    const added: Batch[] = [{ at: clock.now(), ids: [...ids] }];
     const old = outdated();
-    await store.commit([], [{ put: key, value: encode(batch) }, ...old.map((one) => ({ delete: one }))]);
-    for (const one of old) forget(one);
-    learn(key, batch);
+    const removed = old.length > 0 ? old : mergeable();
+    const merged = old.length > 0 ? [] : removed.flatMap((key) => batches.get(key) ?? []);
+    if (merged.length > 0)
+      added.push({
+        at: Math.max(...merged.map(({ at }) => at)),
+        ids: [...new Set(merged.flatMap((batch) => batch.ids))],
+      });
+    const puts = added.map((batch) => ({ put: keys.seenEvent(newId('ids', batch.at)), batch }));
+    await store.commit(
+      [],
+      [
+        ...puts.map(({ put, batch }) => ({ put, value: encode(batch) })),
+        ...removed.map((key) => ({ delete: key })),
+      ],
+    );
+    for (const { put, batch } of puts) learn(put, batch);
+    for (const key of removed) forget(key);
   };
   /** Written once those before it are, with all that came meanwhile. */
   const startBatch = () => {

@@ -153,6 +153,22 @@ describe('the ids in the store', () => {
     await seen.close();
   });
 
+  test('those that came one by one are made few, and none is forgotten by it', async () => {
+    await using own = await openOwn();
+    const seen = createSeenEvents(own.store, clock, maxAgeMs);
+    const watching = createSeenEvents(own.store, clock, maxAgeMs);
+    expect([await seen.has('anything'), await watching.has('anything')]).toEqual([false, false]);
+    const ids = Array.from({ length: 600 }, (_, index) => `id-${index}`);
+    for (const id of ids) await seen.add(id);
+    expect((await idKeys(own.store)).length).toBeLessThanOrEqual(10);
+    await eventually(async () => expect(await watching.has('id-599')).toBe(true));
+    const fresh = createSeenEvents(own.store, clock, maxAgeMs);
+    for (const known of [seen, watching, fresh]) {
+      for (const id of ids) expect([id, await known.has(id)]).toEqual([id, true]);
+      await known.close();
+    }
+  });
+
   test('a store that is away: the event is to be sent again; one that was handled is not', async () => {
     let away: 'watch' | 'commit' | undefined = 'watch';
     const gone = () => Promise.reject(new StoreError('unavailable', 'the store is away'));
