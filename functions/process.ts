@@ -1,3 +1,4 @@
+import { isatty } from 'node:tty';
 import { StoreError } from '../shared/ports.ts';
 import { tokenFromFile } from '../shared/runtime/callers.ts';
 import { SettingsError } from '../shared/runtime/flags.ts';
@@ -37,7 +38,7 @@ export function orExit<Value>(read: () => Value): Value {
 export function logFor({ logLevel, logFormat }: ProcessSettings, otherwise?: 'story'): Log {
   return createLog({
     level: logLevel,
-    format: logFormat ?? otherwise ?? (process.stdout.isTTY ? 'story' : 'json'),
+    format: logFormat ?? otherwise ?? (isatty(1) ? 'story' : 'json'),
   });
 }
 

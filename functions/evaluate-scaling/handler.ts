@@ -127,8 +127,10 @@ async function decideAndWrite(deps: Deps, look: Look, lease: Lease, told: Told):
     }
     await triggers.remember(lease);
     const acted = !settings.dryRun && decision.intents.length > conflicts;
-    await recordDecision(deps.inventory.store, id, decision.record, acted, lease);
-    await countEnergy(deps.inventory.store, records, lease, deps.clock.now());
+    await Promise.all([
+      recordDecision(deps.inventory.store, id, decision.record, acted, lease),
+      countEnergy(deps.inventory.store, records, lease, deps.clock.now()),
+    ]);
     if (conflicts > 0 && tries < mostTries) continue;
     counted(decision.record, settings.dryRun ? 'dry-run' : acted ? 'acted' : 'idle');
     return done(answerOf(id, decision.record));

@@ -19,10 +19,9 @@ export interface LoadResult {
 export type Described = ReadonlyMap<string, Entry>;
 
 export async function readDescribed(store: Store): Promise<Described> {
-  const found = new Map<string, Entry>();
-  for (const prefix of [keys.nodes, keys.pools, keys.global('config'), keys.global('source')])
-    for (const entry of (await store.list(prefix)).entries) found.set(entry.key, entry);
-  return found;
+  const prefixes = [keys.nodes, keys.pools, keys.global('config'), keys.global('source')];
+  const lists = await Promise.all(prefixes.map((prefix) => store.list(prefix)));
+  return new Map(lists.flatMap(({ entries }) => entries.map((entry) => [entry.key, entry])));
 }
 
 export function sourceAt(described: Described, key: string): Source | undefined {

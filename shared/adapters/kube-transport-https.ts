@@ -1,6 +1,7 @@
 import { Agent, request as httpRequest, type IncomingMessage, STATUS_CODES } from 'node:http';
 import { request as httpsRequest, Agent as TlsAgent } from 'node:https';
 import type { ConnectionOptions } from 'node:tls';
+import { endOn, textOf } from './http-client.ts';
 import { contentTypeOf, type KubeAnswer, type KubeCall, type KubeTransport } from './kube-transport.ts';
 
 /** Where an API server is, and what it takes to be let in. */
@@ -12,13 +13,24 @@ export interface KubeTarget {
   token(): Promise<string | undefined>;
 }
 
+/** To connect takes longer than to wait for the answers before; but not for many. */
+const fewConnections = 2;
+
 /** An API server over node:https and nothing else, which is there at once. */
-export function httpsTransport({ server, namespace, tls, token }: KubeTarget): KubeTransport {
+export function httpsTransport(
+  { server, namespace, tls, token }: KubeTarget,
+  isQuick = false,
+): KubeTransport {
   const base = new URL(server);
   const isSecure = base.protocol === 'https:';
-  const agent = isSecure ? new TlsAgent({ keepAlive: true, ...tls }) : new Agent({ keepAlive: true });
+  const newAgent = (maxSockets: number) =>
+    isSecure
+      ? new TlsAgent({ keepAlive: true, maxSockets, ...tls })
+      : new Agent({ keepAlive: true, maxSockets });
+  const agent = newAgent(isQuick ? fewConnections : Infinity);
+  const watchAgent = newAgent(Infinity);
 
-  async function ask(call: KubeCall, signal: AbortSignal): Promise<IncomingMessage> {
+  async function ask(call: KubeCall, signal: AbortSignal, by = agent): Promise<IncomingMessage> {
     const url = new URL(base.pathname.replace(/\/$/, '') + call.path, base);
     for (const [name, value] of Object.entries(call.query))
       if (value !== undefined) url.searchParams.set(name, String(value));
@@ -29,8 +41,7 @@ export function httpsTransport({ server, namespace, tls, token }: KubeTarget): K
       url,
       {
         method: call.method,
-        agent,
-        signal,
+        agent: by,
         headers: {
           accept: 'application/json',
           ...(bearer && { authorization: `Bearer ${bearer}` }),
@@ -43,6 +54,7 @@ export function httpsTransport({ server, namespace, tls, token }: KubeTarget): K
       resolve,
     );
     sending.on('error', (error) => reject(signal.aborted ? signal.reason : error));
+    endOn(signal, sending);
     sending.end(body);
     return promise;
   }
@@ -67,7 +79,7 @@ export function httpsTransport({ server, namespace, tls, token }: KubeTarget): K
       });
       try {
         const call = { method: 'GET', path, query: { ...query, watch: true } } as const;
-        const response = await ask(call, controller.signal);
+        const response = await ask(call, controller.signal, watchAgent);
         const { statusCode: status = 0 } = response;
         if (status !== 200) throw Object.assign(new Error(STATUS_CODES[status]), { statusCode: status });
         response.on('error', (error) => end.resolve(controller.signal.reason ?? error));
@@ -88,15 +100,12 @@ export function httpsTransport({ server, namespace, tls, token }: KubeTarget): K
       }
       return controller;
     },
-    close: () => agent.destroy(),
+    close() {
+      agent.destroy();
+      watchAgent.destroy();
+    },
   };
 }
 
 const headersOf = ({ headers }: IncomingMessage): KubeAnswer['headers'] =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));
-
-async function textOf(response: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of response) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks).toString();
-}

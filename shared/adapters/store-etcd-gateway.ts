@@ -1,10 +1,16 @@
 import { Agent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest, Agent as TlsAgent } from 'node:https';
+import { endOn, textOf } from './http-client.ts';
 import { deadlineMs, type EtcdCalls, type KeyValues, type WatchResponse } from './store-etcd-calls.ts';
 import type { EtcdAddress } from './store-etcd-url.ts';
 
 /** Nothing asks whether the other end of a silent watch is still there, as gRPC does. */
 const longestWatchMs = 30_000;
+
+const mostConnections = 2;
+
+/** etcd takes 128 operations in one transaction, unless it is told otherwise. */
+const mostRanges = 100;
 
 /** Something else came back than what was asked for, or nothing. */
 export class GatewayError extends Error {
@@ -19,16 +25,36 @@ type Json = Readonly<Record<string, unknown>>;
 /** Bytes are base64, and what is zero, false or empty is left out. */
 type JsonKeyValue = Readonly<Record<'key' | 'value' | 'mod_revision' | 'create_revision' | 'lease', string>>;
 
+interface JsonRange {
+  readonly kvs?: readonly Partial<JsonKeyValue>[];
+  readonly more?: boolean;
+  readonly header: KeyValues['header'];
+}
+interface JsonResponses {
+  readonly header: KeyValues['header'];
+  readonly responses: readonly { readonly response_range?: Omit<JsonRange, 'header'> }[];
+}
+type RangeRequest = Parameters<EtcdCalls['kvRange']>[0];
+
 /** One member of etcd, any one, through its JSON gateway: POST /v3/… on the port where it also speaks gRPC. */
 export function createGateway({ hosts, credentials, serverName }: EtcdAddress): EtcdCalls {
   const base = new URL(hosts[Math.floor(Math.random() * hosts.length)] ?? '');
   const isSecure = base.protocol === 'https:';
-  const agent = isSecure
-    ? new TlsAgent({ keepAlive: true, ...credentials, ...(serverName && { servername: serverName }) })
-    : new Agent({ keepAlive: true });
+  const newAgent = (maxSockets: number) =>
+    isSecure
+      ? new TlsAgent({
+          keepAlive: true,
+          maxSockets,
+          ...credentials,
+          ...(serverName && { servername: serverName }),
+        })
+      : new Agent({ keepAlive: true, maxSockets });
+  // To connect takes longer than to wait for the answer before.
+  const agent = newAgent(mostConnections);
+  const watchAgent = newAgent(Infinity);
 
   /** What comes back, unread. */
-  const send = (path: string, body: object, signal: AbortSignal): Promise<IncomingMessage> => {
+  const send = (path: string, body: object, signal: AbortSignal, by = agent): Promise<IncomingMessage> => {
     const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
     let isSent = false;
     const sending = (isSecure ? httpsRequest : httpRequest)(
@@ -37,10 +63,9 @@ export function createGateway({ hosts, credentials, serverName }: EtcdAddress): 
         port: base.port,
         path: `/v3/${path}`,
         method: 'POST',
-        agent,
+        agent: by,
         // Ends a watch when this member loses touch with the others, rather than showing the past.
         headers: { 'content-type': 'application/json', 'grpc-metadata-hasleader': 'true' },
-        signal,
       },
       resolve,
     );
@@ -52,6 +77,7 @@ export function createGateway({ hosts, credentials, serverName }: EtcdAddress): 
       else begun();
     });
     sending.on('error', (error) => reject(new GatewayError(error.message, isSent)));
+    endOn(signal, sending);
     sending.end(JSON.stringify(body, asJson));
     return promise;
   };
@@ -67,17 +93,35 @@ export function createGateway({ hosts, credentials, serverName }: EtcdAddress): 
     }
   };
 
+  const askFor = async (ranges: readonly RangeRequest[]): Promise<readonly Json[]> => {
+    const [only, another] = ranges;
+    if (only && !another) return [await post('kv/range', only)];
+    const success = ranges.map((request) => ({ request_range: request }));
+    const { header, responses } = (await post('kv/txn', { success })) as unknown as JsonResponses;
+    return responses.map(({ response_range }) => ({ header, ...response_range }));
+  };
+  let batch: { readonly ranges: RangeRequest[]; readonly answers: Promise<readonly Json[]> } | undefined;
+  /** All that are asked for at the same time are asked for together. */
+  const startBatch = () => {
+    const ranges: RangeRequest[] = [];
+    const answers = new Promise(setImmediate).then(() => {
+      if (batch?.ranges === ranges) batch = undefined;
+      return askFor(ranges);
+    });
+    return { ranges, answers };
+  };
+  const range = async (request: RangeRequest): Promise<Json> => {
+    // A past that is no longer there is no reason to refuse the others.
+    if (request.revision !== undefined) return post('kv/range', request);
+    if (!batch || batch.ranges.length >= mostRanges) batch = startBatch();
+    const { ranges, answers } = batch;
+    const mine = ranges.push(request) - 1;
+    return (await answers)[mine] ?? {};
+  };
+
   return {
     async kvRange(request) {
-      const {
-        kvs = [],
-        more = false,
-        header,
-      } = (await post('kv/range', request)) as unknown as {
-        kvs?: readonly Partial<JsonKeyValue>[];
-        more?: boolean;
-        header: KeyValues['header'];
-      };
+      const { kvs = [], more = false, header } = (await range(request)) as unknown as JsonRange;
       return { header, more, kvs: kvs.map(toKeyValue) };
     },
     async kvTxn(request) {
@@ -100,7 +144,7 @@ export function createGateway({ hosts, credentials, serverName }: EtcdAddress): 
     async watchFrom(request, onResponse, onEnd) {
       const cancelling = new AbortController();
       const signal = AbortSignal.any([cancelling.signal, AbortSignal.timeout(longestWatchMs)]);
-      const response = await send('watch', { create_request: request }, signal);
+      const response = await send('watch', { create_request: request }, signal, watchAgent);
       if (response.statusCode !== 200) throw refusal(response.statusCode, await textOf(response));
       let rest = '';
       response.setEncoding('utf8').on('data', (chunk: string) => {
@@ -112,19 +156,16 @@ export function createGateway({ hosts, credentials, serverName }: EtcdAddress): 
       response.on('close', onEnd);
       return { cancel: () => cancelling.abort() };
     },
-    close: () => agent.destroy(),
+    close() {
+      agent.destroy();
+      watchAgent.destroy();
+    },
   };
 }
 
 /** What etcd refuses it has not done; what took too long or failed it may have. */
 const refusal = (status = 0, text: string): GatewayError =>
   new GatewayError(`${status}: ${text}`, status >= 500 && status !== 501);
-
-async function textOf(response: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of response) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks).toString();
-}
 
 /** As the gateway wants it: bytes as base64, and names of constants in capitals. */
 function asJson(this: unknown, name: string, value: unknown): unknown {

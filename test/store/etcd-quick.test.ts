@@ -79,6 +79,22 @@ describeWith(['etcd'], 'a store that starts quickly, on etcd', () => {
     expect(asked).toEqual([]);
   });
 
+  test('what is read at the same time is read together, each gets its own, and no transaction is too large', async () => {
+    const etcd = cleanup.adopt(await startEtcd(), (one) => one.close());
+    const { store, asked } = openQuick(etcd.members[0]?.port ?? 0);
+    const names = Array.from({ length: 150 }, (_, index) => `/many/${index}`);
+    for (const name of names) await store.commit([], [{ put: name, value: name }]);
+    const [list, ...values] = await Promise.all([
+      store.list('/many/1'),
+      ...names.map(async (name) => (await store.get(name))?.value),
+    ]);
+    expect(values).toEqual(names);
+    expect(list.entries.map(({ key }) => key)).toEqual(
+      names.filter((name) => name.startsWith('/many/1')).sort(),
+    );
+    expect(asked).toEqual([]);
+  });
+
   test('one that began with the member that dies goes on with the others, and loses nothing', async () => {
     const etcd = cleanup.adopt(await startEtcd({ members: 3 }), (one) => one.close());
     const leader = await etcd.leader();
@@ -101,6 +117,21 @@ describeWith(['etcd'], 'a store that starts quickly, on etcd', () => {
     await eventually(() => expect(seen).toContain('/b'));
     expect(await store.acquire('machine', 2_000, 'another')).toBeUndefined();
   });
+});
+
+test('three reads at the same time are one request', async () => {
+  const paths: string[] = [];
+  const header = { revision: '7' };
+  const port = await startGateway((request, response) => {
+    paths.push(request.url ?? '');
+    const kv = { key: Buffer.from('/b').toString('base64'), value: Buffer.from('2').toString('base64') };
+    const responses = [{}, { kvs: [kv] }, {}].map((range) => ({ response_range: range }));
+    response.end(JSON.stringify({ header, responses }));
+  });
+  const { store } = openQuick(port);
+  const values = await Promise.all(['/a', '/b', '/c'].map(async (key) => (await store.get(key))?.value));
+  expect(values).toEqual([undefined, '2', undefined]);
+  expect(paths).toEqual(['/v3/kv/txn']);
 });
 
 test('when nobody listens, gRPC answers, and goes on doing so', async () => {
