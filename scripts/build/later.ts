@@ -22,7 +22,8 @@ export const later: Plugin = {
       contents: `
         const { createRequire } = process.getBuiltinModule('node:module');
         const { resolve } = process.getBuiltinModule('node:path');
-        module.exports = createRequire(resolve(process.argv[1]))(${JSON.stringify(path)});`,
+        const { isSea } = process.getBuiltinModule('node:sea');
+        module.exports = createRequire(isSea() ? process.execPath : resolve(process.argv[1]))(${JSON.stringify(path)});`,
     }));
   },
 };

@@ -1,12 +1,13 @@
-// Stands beside a built function as snapshot.cjs. Node.js runs it to make a snapshot of the process that main.cjs is
-// (node --build-snapshot): all is loaded, and events are handled on a stage, so that what it takes to handle one is
-// compiled in there. HTTP, TLS, SQLite and the loader of files cannot be part of a snapshot.
+// Stands beside a built function as snapshot.cjs. Node.js runs it to make a snapshot of the process that main.cjs is:
+// all is loaded, and events are handled on a stage, so that what it takes to handle one is compiled in there. HTTP,
+// TLS, SQLite and the loader of files cannot be part of a snapshot.
 const crypto = require('node:crypto');
 const { EventEmitter } = require('node:events');
+const { createConnection, createServer } = require('node:net');
 const { readFileSync } = require('node:fs');
 const { join } = require('node:path');
 const { Readable } = require('node:stream');
-const { startupSnapshot } = require('node:v8');
+const { queryObjects, setFlagsFromString, startupSnapshot } = require('node:v8');
 const { compileFunction } = require('node:vm');
 
 function load(name) {
@@ -67,17 +68,19 @@ const http = {
   request(...given) {
     const sending = new EventEmitter();
     if (typeof given.at(-1) === 'function') sending.once('response', given.pop());
-    const { path, signal } = Object.assign(
+    const { path } = Object.assign(
       {},
       ...given.map((one) => (one instanceof URL ? { path: one.pathname + one.search } : one)),
     );
+    let response;
     return Object.assign(sending, {
       setHeader() {},
       end(body) {
-        const response = new Message({ statusCode: 200, headers: {} }, answerTo(path, body));
-        signal?.addEventListener('abort', () => response.destroy());
+        response = new Message({ statusCode: 200, headers: {} }, answerTo(path, body));
+        response.on('close', () => sending.emit('close'));
         process.nextTick(() => sending.emit('response', response));
       },
+      destroy: () => response?.destroy(),
     });
   },
 };
@@ -124,6 +127,28 @@ function drawNothing() {
   throw new Error('use randomBytes: what is drawn in advance would become part of the snapshot');
 }
 
+/**
+ * Forgets what was compiled to load everything, and is not needed again: a snapshot is read as a whole, used or not.
+ * Asking for all objects of a class collects garbage.
+ */
+function forgetCompiled() {
+  setFlagsFromString('--stress-flush-code');
+  for (let round = 0; round < 3; round += 1) queryObjects(class {}, { format: 'count' });
+  setFlagsFromString('--no-stress-flush-code');
+}
+
+/** A real connection, both ends of it: what node:http will use. */
+async function connect() {
+  const server = createServer((socket) => socket.on('data', (chunk) => socket.end(chunk)));
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const socket = createConnection({ host: '127.0.0.1', port: server.address().port });
+  socket.setNoDelay(true).setKeepAlive(true, 1_000).setTimeout(1_000);
+  socket.write('to and ');
+  socket.write('fro');
+  for await (const _ of socket);
+  await new Promise((resolve) => server.close(resolve));
+}
+
 async function rehearse(main) {
   const { promise: ended, resolve: end } = Promise.withResolvers();
   let stop;
@@ -136,6 +161,7 @@ async function rehearse(main) {
   Object.assign(crypto, { randomFillSync: drawNothing, randomInt: drawNothing, randomUUID: drawNothing });
   AbortSignal.any = anyOf;
   AbortSignal.timeout = () => new AbortController().signal;
+  forgetCompiled();
   await main();
   // Twice: some things are made when they are needed for the first time.
   for (const id of ['first', 'second']) {
@@ -145,6 +171,7 @@ async function rehearse(main) {
   stop('SIGTERM');
   const code = await ended;
   if (code !== 0) throw new Error(`it stopped with ${code}`);
+  await connect();
   // Node.js remembers when the next timer is due until one has fired with none after it. What it remembered here would
   // be part of the snapshot, and there no timer would be set for anything later than that.
   await new Promise((resolve) => realTimeout(resolve, 1_000));
@@ -155,11 +182,23 @@ async function rehearse(main) {
 }
 
 const { setDeserializeMainFunction } = startupSnapshot;
+let isRehearsed = false;
 startupSnapshot.setDeserializeMainFunction = (main) => {
   setDeserializeMainFunction(main);
-  rehearse(main).catch((error) => {
-    process.stderr.write(`${error.stack}\n`);
-    exit(1);
-  });
+  rehearse(main).then(
+    () => {
+      isRehearsed = true;
+    },
+    (error) => {
+      process.stderr.write(`${error.stack}\n`);
+      exit(1);
+    },
+  );
 };
+// Reached also when there is nothing left to wait for.
+startupSnapshot.addSerializeCallback(() => {
+  if (isRehearsed) return;
+  process.stderr.write('the function did not get to its end on the stage: something is waited for in vain\n');
+  exit(1);
+});
 load('main.cjs');

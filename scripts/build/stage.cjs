@@ -1,20 +1,28 @@
 // What a function is shown while it is made ready: as much of etcd and of an empty cluster as a tick asks for.
 
+const machine = {
+  pool: 'warm',
+  powerInterface: 'redfish',
+  mgmtAddress: 'http://127.0.0.1:1',
+  redfish: { system: '/redfish/v1/Systems/1' },
+  resources: { cpu: 1, memory: '1Gi' },
+};
+
 /** A pool with a machine. */
 const stored = {
   '/baremetal/pools/warm/config': { v: 1, name: 'warm' },
-  '/baremetal/nodes/warm/spec': {
-    v: 1,
-    name: 'warm',
-    pool: 'warm',
-    powerInterface: 'redfish',
-    mgmtAddress: 'http://127.0.0.1:1',
-    redfish: { system: '/redfish/v1/Systems/1' },
-    resources: { cpu: 1, memory: '1Gi' },
-  },
+  '/baremetal/nodes/warm/spec': { v: 1, name: 'warm', ...machine },
 };
 
+/** The same as custom resources. */
+const ours = '/apis/bamel.dev/v1alpha1';
+const specs = { baremetalautoscalers: {}, nodepools: {}, baremetalnodes: machine };
+const metadata = { name: 'warm', namespace: 'default', uid: 'warm', resourceVersion: '1', generation: 1 };
+
 const objects = {
+  ...Object.fromEntries(
+    Object.entries(specs).map(([plural, spec]) => [`${ours}/${plural}`, { metadata, spec, status: {} }]),
+  ),
   '/api/v1/nodes': {
     metadata: { name: 'warm', labels: {} },
     spec: { providerID: 'warm://1' },
@@ -42,10 +50,26 @@ function answerTo(url, body) {
   if (searchParams.has('watch') || pathname === '/v3/watch') return undefined;
   if (pathname.startsWith('/redfish/')) return JSON.stringify(bmc);
   const items = objects[pathname] ? [objects[pathname]] : [];
-  if (!pathname.startsWith('/v3/'))
-    return JSON.stringify({ metadata: { resourceVersion: '1' }, resources: [], items });
-  const { key = '' } = JSON.parse(body);
-  const kvs = Object.entries(stored)
+  if (!pathname.startsWith('/v3/')) {
+    const resources = pathname === ours ? Object.keys(specs).map((name) => ({ name })) : [];
+    return JSON.stringify({ metadata, resources, items });
+  }
+  const { key, success = [] } = JSON.parse(body);
+  const responses = success.map(({ request_range: range }) => ({
+    response_range: range && { kvs: under(range.key) },
+  }));
+  return JSON.stringify({
+    header: { revision: '1' },
+    succeeded: true,
+    ID: '1',
+    result: { TTL: '10' },
+    kvs: under(key),
+    responses,
+  });
+}
+
+const under = (key = '') =>
+  Object.entries(stored)
     .filter(([name]) => name.startsWith(Buffer.from(key, 'base64').toString()))
     .map(([name, value]) => ({
       key: base64(name),
@@ -53,31 +77,14 @@ function answerTo(url, body) {
       mod_revision: '1',
       create_revision: '1',
     }));
-  return JSON.stringify({ header: { revision: '1' }, succeeded: true, ID: '1', result: { TTL: '10' }, kvs });
-}
 
-/** In YAML, as people write it. */
-const kubeconfig = (server) => `current-context: warm
-contexts:
-  - name: warm
-    context: { cluster: warm, user: warm }
-clusters:
-  - name: warm
-    cluster: { server: '${server}' }
-users:
-  - name: warm
-    user: { token: warm }
-`;
-
-const config = `pools:
-  - name: warm
-machines:
-  - name: warm
-    pool: warm
-    powerInterface: redfish
-    mgmtAddress: http://127.0.0.1:1
-    resources: { cpu: 1, memory: 1Gi }
-`;
+const kubeconfig = (server) =>
+  JSON.stringify({
+    'current-context': 'warm',
+    contexts: [{ name: 'warm', context: { cluster: 'warm', user: 'warm' } }],
+    clusters: [{ name: 'warm', cluster: { server } }],
+    users: [{ name: 'warm', user: { token: 'warm' } }],
+  });
 
 const event = {
   method: 'POST',
@@ -91,4 +98,4 @@ const event = {
   body: '{}',
 };
 
-module.exports = { answerTo, kubeconfig, config, event };
+module.exports = { answerTo, kubeconfig, event };

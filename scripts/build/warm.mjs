@@ -1,6 +1,6 @@
 // Stands beside a built function as warm.mjs and makes it ready to start quickly: runs it once, so that Node.js keeps
-// what it compiled in cache/, and makes the snapshot that images start from. The build runs it, and an image's build
-// again, whose Node.js may be another one.
+// what it compiled in cache/, and makes the executable that images start. The build runs it, and an image's build again,
+// whose Node.js may be another one.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
@@ -14,15 +14,22 @@ import stage from './stage.cjs';
 const folder = import.meta.dirname;
 const longestMs = 120_000;
 
-/** With the flags of the file `start`. */
-const snapshotArguments = [
-  '--no-regexp-optimization',
-  '--snapshot-blob',
-  'function.blob',
-  '--disable-warning=Warning',
-  '--build-snapshot',
-  'snapshot.cjs',
-];
+/**
+ * A process lives for an event or for minutes. Regular expressions are compiled by every process anew, and most of
+ * them used once; nor is there time for the first compiler of functions, or to collect garbage. The same flags when
+ * the snapshot is made, or Node.js does not use what it compiled then.
+ */
+const flags = ['--no-regexp-optimization', '--no-sparkplug', '--min-semi-space-size=16'];
+
+/** This Node.js with the snapshot in it: from a file of its own it would be read, and copied twice, at every start. */
+const executable = {
+  main: 'snapshot.cjs',
+  output: 'function',
+  useSnapshot: true,
+  // As many threads as there are cpus, rather than four.
+  execArgv: [...flags, '--v8-pool-size=0'],
+  disableExperimentalSEAWarning: true,
+};
 
 /** Loads also what is otherwise loaded when used. */
 const rehearsal = `import { existsSync, readdirSync } from 'node:fs';
@@ -48,14 +55,18 @@ const address = `127.0.0.1:${server.address().port}`;
 const temporary = await mkdtemp(join(tmpdir(), 'bamel-warm-'));
 const KUBECONFIG = join(temporary, 'kubeconfig');
 await writeFile(KUBECONFIG, stage.kubeconfig(`http://${address}`));
-const BAMEL_CONFIG = join(temporary, 'config.yaml');
-await writeFile(BAMEL_CONFIG, stage.config);
 
 /** One Node.js with the function and the stage; `act` hears what it says. */
 async function run(args, act) {
   const child = spawn(process.execPath, args, {
     cwd: folder,
-    env: { PORT: '0', BAMEL_STORE: `etcd://${address}`, LOG_FORMAT: 'json', KUBECONFIG, BAMEL_CONFIG },
+    env: {
+      PORT: '0',
+      BAMEL_STORE: `etcd://${address}`,
+      LOG_FORMAT: 'json',
+      KUBECONFIG,
+      BAMEL_CONFIG: 'resources:',
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
     timeout: longestMs,
     killSignal: 'SIGKILL',
@@ -88,7 +99,11 @@ const cache = join(folder, 'cache');
 await mkdir(cache, { recursive: true });
 for (const name of await readdir(cache)) await rm(join(cache, name), { recursive: true });
 await run(['--input-type=module', '-e', rehearsal], ask);
-if (existsSync(join(folder, 'snapshot.cjs'))) await run(snapshotArguments);
+if (existsSync(join(folder, 'snapshot.cjs'))) {
+  const described = join(temporary, 'executable.json');
+  await writeFile(described, JSON.stringify(executable));
+  await run([...flags, '--disable-warning=Warning', '--build-sea', described]);
+}
 server.close();
 server.closeAllConnections();
 await rm(temporary, { recursive: true, force: true });

@@ -24,18 +24,12 @@ export async function writeLauncher(
   await writeFile(join(folder, 'index.mjs'), launcher((isFunction ? withoutCompiling : '') + load));
 }
 
-/**
- * Regular expressions are compiled by every process anew, and most of them used once: not optimizing them is quicker.
- * The same flags as when the snapshot was made, or Node.js does not use what it compiled then.
- */
-const fromSnapshot = `--no-regexp-optimization --snapshot-blob "\${0%/*}/function.blob" `;
+/** Memory is taken in huge pages where Linux has them, and in one piece: thousands of faults less. */
+const inHugePages = 'export GLIBC_TUNABLES=glibc.malloc.hugetlb=1:glibc.malloc.arena_max=1\n';
 
-/** It is read into memory as a whole: huge pages spare Linux thousands of faults. Other systems do not mind. */
-const inHugePages = 'export GLIBC_TUNABLES=glibc.malloc.hugetlb=1\n';
-
-/** What an image starts: Node.js with everything loaded, where warm.mjs has made a snapshot with that very Node.js. */
+/** What an image starts: the executable that warm.mjs has made of it, Node.js with everything loaded. */
 const starter = (isQuick: boolean) => `#!/bin/sh
-${isQuick ? inHugePages : ''}exec node ${isQuick ? fromSnapshot : ''}"\${0%/*}/index.mjs" "$@"
+${isQuick ? `${inHugePages}exec "\${0%/*}/function"` : `exec node "\${0%/*}/index.mjs"`} "$@"
 `;
 
 export async function writeStarter(folder: string, isQuick: boolean): Promise<void> {

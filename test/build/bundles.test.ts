@@ -11,7 +11,7 @@ import { callerOf } from '../cluster-autoscaler/client.ts';
 import { type Etcd, startEtcd } from '../real/stack/etcd.ts';
 import { eventually } from '../support/eventually.ts';
 import { describeWith } from '../support/programs.ts';
-import { type RunningBundle, runBundle } from './run-bundle.ts';
+import { copyBundle, type RunningBundle, runBundle } from './run-bundle.ts';
 import { type Scene, startScene, tick, withoutLargePackages } from './scene.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -60,7 +60,7 @@ test('every function has its main.ts and its bundle, and no bundle is of somethi
 
 test('a function has all that an image needs, and what func deploy looks for', async () => {
   const project = join(dist, 'functions/power-action');
-  for (const file of ['start', 'function.blob', 'index.mjs', 'main.cjs', 'func.yaml', 'proto/rpc.proto'])
+  for (const file of ['start', 'function', 'index.mjs', 'main.cjs', 'func.yaml', 'proto/rpc.proto'])
     await access(join(project, file));
   const { scripts } = JSON.parse(await readFile(join(project, 'package.json'), 'utf8'));
   expect(scripts).toEqual({ start: 'node index.mjs' });
@@ -72,7 +72,7 @@ test('a function has all that an image needs, and what func deploy looks for', a
 test('what the build compiled is used, wherever the folder is moved to', async () => {
   const alone = await mkdtemp(join(tmpdir(), 'bamel-moved-'));
   try {
-    await cp(join(dist, 'functions/power-action'), alone, { recursive: true });
+    await copyBundle(join(dist, 'functions/power-action'), alone);
     const { stderr } = await run(process.execPath, [join(alone, 'index.mjs'), '--help'], {
       env: { NODE_DEBUG_NATIVE: 'COMPILE_CACHE' },
       maxBuffer: 2 ** 24,
@@ -87,7 +87,7 @@ test('what the build compiled is used, wherever the folder is moved to', async (
 test('an image starts from the snapshot, which knows nothing of where and when it was made', async () => {
   const alone = await mkdtemp(join(tmpdir(), 'bamel-snapshot-'));
   try {
-    await cp(join(dist, 'functions/power-action'), alone, { recursive: true });
+    await copyBundle(join(dist, 'functions/power-action'), alone);
     // All of it is in the snapshot: nothing else is read.
     await rm(join(alone, 'main.cjs'));
     const before = Math.floor(Date.now() / 1000);
@@ -139,7 +139,7 @@ const whyNot = isRoot ? '' : ' (skipped: only root may become another user)';
   async () => {
     const alone = await mkdtemp(join(tmpdir(), 'bamel-nobody-'));
     try {
-      await cp(join(dist, 'functions/power-action'), alone, { recursive: true });
+      await copyBundle(join(dist, 'functions/power-action'), alone);
       // Where the project is may be closed to others, and Node.js with it.
       const node = join(alone, 'node');
       await cp(process.execPath, node);

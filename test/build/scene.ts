@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { cp, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { labConfig } from '../../simulator/lab/config.ts';
 import { startLab } from '../../simulator/lab/lab.ts';
 import { makeMachines } from '../../simulator/lab/rack/description.ts';
 import { writeHostFiles } from '../support/host-process.ts';
+import { copyBundle } from './run-bundle.ts';
 
 export interface Scene {
   readonly env: Record<string, string>;
@@ -45,7 +46,7 @@ export const tick = async (url: string) => {
 /** A copy of a function's bundle without the Kubernetes client, gRPC and the like; to be removed by whoever asks for it. */
 export async function withoutLargePackages(folder: string): Promise<string> {
   const light = await mkdtemp(join(tmpdir(), 'bamel-light-'));
-  await cp(folder, light, { recursive: true });
+  await copyBundle(folder, light);
   let removed = 0;
   for (const file of await readdir(join(light, 'later'))) {
     const path = join(light, 'later', file);
