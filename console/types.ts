@@ -5,6 +5,7 @@ import type {
   MachineView,
   PodView,
   PoolView,
+  PressureView,
 } from '../functions/api/shapes.ts';
 
 /** A page of a list, as the API sends it. */
@@ -17,6 +18,7 @@ interface Page<Item> {
 export type Machines = Page<MachineView>;
 export type Pools = Page<PoolView>;
 export type Pods = Page<PodView>;
+export type Pressures = Page<PressureView>;
 export type Happenings = Page<HistoryView>;
 export type Decisions = Page<DecisionSummary>;
 export type { AboutView };

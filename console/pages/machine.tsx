@@ -7,6 +7,7 @@ import { Happening, keyOfHappening } from '../parts/happening.tsx';
 import { Loaded } from '../parts/loaded.tsx';
 import { Observations } from '../parts/observations.tsx';
 import { Operations } from '../parts/operations.tsx';
+import { Pressure } from '../parts/pressure.tsx';
 import { State } from '../parts/state.tsx';
 import { useApi } from '../state/resource.ts';
 
@@ -43,6 +44,7 @@ function Machine({ machine }: { readonly machine: MachineDetail }) {
         </p>
       )}
       {machine.drain && machine.capacity === 'leaving' && <p class="note">{drainText(machine.drain)}</p>}
+      {machine.node.name !== undefined && <Pressure node={machine.node.name} />}
       <Actions machine={machine} />
       <Observations machine={machine} />
       <Description machine={machine} />

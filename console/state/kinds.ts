@@ -8,7 +8,7 @@ const dependents: Readonly<Record<string, RegExp>> = {
 };
 
 /** What is seen of the cluster is not in the store: nobody says when it changes, so it is asked for now and then. */
-const unannounced = /^\/api\/(machines|pools|pods|energy|about)/;
+const unannounced = /^\/api\/(machines|pools|pods|pressure|energy|about)/;
 
 export const changesWith = (path: string, kinds: readonly string[] | undefined): boolean =>
   kinds === undefined || kinds.some((kind) => dependents[kind]?.test(path) ?? false);

@@ -1,4 +1,6 @@
 import type { Browser } from 'playwright-core';
+import type { PressureReport } from '../../shared/schema/pressure.ts';
+import { report } from '../sensor/report.ts';
 import { eventually } from '../support/eventually.ts';
 import { describeWith } from '../support/programs.ts';
 import { seriousFindings } from './console/axe.ts';
@@ -67,6 +69,28 @@ describeWith(['chromium'], 'the pages of the console, in Chromium', () => {
     expect(await chosen.textContent()).toMatch(/holds \d of \d waiting pods?/);
     const rejected = page.getByRole('row').filter({ hasText: 'rejected' }).first();
     expect(await rejected.textContent()).toMatch(/not needed|wanted/);
+    await page.context().close();
+  });
+
+  test('what the node of a machine feels is on its page, and follows what its sensor tells', async () => {
+    const [node = ''] = await world.people.running('web');
+    const tell = async (parts: Partial<PressureReport>): Promise<void> => {
+      const answer = await fetch(`${world.url()}/evaluate-scaling`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ pressure: report({ node, ...parts }) }),
+      });
+      expect(answer.status).toBe(200);
+    };
+    const { page } = await openPage(browser);
+    await page.goto(`${world.url()}/#/machines/${node}`);
+    await page.getByText('Node, says Kubernetes').waitFor();
+    expect(await page.getByText('Pressure on its node').count()).toBe(0);
+    await tell({ sequence: 1, level: 0.83 });
+    await page.getByText('Pressure on its node: cpu 83 %, rising.').waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
+    await tell({ sequence: 2, from: 'pressed', to: 'calm', sign: 'falling', level: 0.1 });
+    await page.getByText('Pressure on its node: cpu 10 %, falling.').waitFor();
     await page.context().close();
   });
 
