@@ -6,6 +6,8 @@ import { onStage } from './remote-stage.ts';
 import { lentPool, type RemoteWorld } from './remote-world.ts';
 import { freePorts } from './stack/ports.ts';
 
+const budget = 8 * 0.1 + 4 * 0.2;
+
 /** The stock Cluster Autoscaler decides; to it what others lend is a node group like any other. */
 export async function playAutoscaled(world: RemoteWorld): Promise<void> {
   const { authority, consumer } = world;
@@ -16,9 +18,11 @@ export async function playAutoscaled(world: RemoteWorld): Promise<void> {
   const pool = lentPool({
     managedBy: 'clusterAutoscaler',
     template: { maxSize: { cpu: 4, memory: '8Gi' } },
+    // Of the three that are needed. The Cluster Autoscaler may ask for a fourth while a node has just become Ready.
+    limits: { hourlyCost: budget },
   });
   const host = { args: ['--grpc-port', String(grpcPort), ...grpc] };
-  await onStage(world, { name: 'autoscaled', pools: [pool], budget: 2, host }, async (stage) => {
+  await onStage(world, { name: 'autoscaled', pools: [pool], budget, host }, async (stage) => {
     const name = 'cluster-autoscaler-remote';
     const program = await launchAutoscaler({
       name,
