@@ -47,6 +47,8 @@ export async function writeProject(folder: string, name: string): Promise<void> 
   };
   await writeFile(join(folder, 'package.json'), `${JSON.stringify(project, null, 2)}\n`);
   await cp(join(funcProjects, name, 'func.yaml'), join(folder, 'func.yaml'));
+  // It starts index.mjs with a Node.js of its own.
+  await writeFile(join(folder, '.funcignore'), '/function\n/start\n');
 }
 
 /** What they are for stands in them. */

@@ -64,6 +64,8 @@ test('a function has all that an image needs, and what func deploy looks for', a
     await access(join(project, file));
   const { scripts } = JSON.parse(await readFile(join(project, 'package.json'), 'utf8'));
   expect(scripts).toEqual({ start: 'node index.mjs' });
+  // Large, and not what it starts.
+  expect(await readFile(join(project, '.funcignore'), 'utf8')).toContain('/function\n');
   const dockerfile = await readFile(join(root, 'images/function.Dockerfile'), 'utf8');
   const [command] = JSON.parse(/^CMD (.+)$/m.exec(dockerfile)?.[1] ?? '[]');
   await access(join(project, command), constants.X_OK);
