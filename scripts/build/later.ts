@@ -8,6 +8,8 @@ const files: Readonly<Record<string, string>> = {
   etcd3: 'later/etcd3.cjs',
   'net-snmp': 'later/net-snmp.cjs',
   'prom-client': 'later/prom-client.cjs',
+  // The account of a pod needs none, nor do custom resources.
+  yaml: 'later/yaml.cjs',
 };
 
 /** Loads them from there when used: also from a snapshot, where there is neither `import()` nor a way to files. */
