@@ -26,7 +26,7 @@ const executable = {
   main: 'snapshot.cjs',
   output: 'function',
   useSnapshot: true,
-  // As many threads as there are cpus, rather than four.
+  // As many threads as the cpus are good for, rather than four.
   execArgv: [...flags, '--v8-pool-size=0'],
   disableExperimentalSEAWarning: true,
 };

@@ -13,24 +13,13 @@ export interface KubeTarget {
   token(): Promise<string | undefined>;
 }
 
-/** To connect takes longer than to wait for the answers before; but not for many. */
-const fewConnections = 2;
-
 /** An API server over node:https and nothing else, which is there at once. */
-export function httpsTransport(
-  { server, namespace, tls, token }: KubeTarget,
-  isQuick = false,
-): KubeTransport {
+export function httpsTransport({ server, namespace, tls, token }: KubeTarget): KubeTransport {
   const base = new URL(server);
   const isSecure = base.protocol === 'https:';
-  const newAgent = (maxSockets: number) =>
-    isSecure
-      ? new TlsAgent({ keepAlive: true, maxSockets, ...tls })
-      : new Agent({ keepAlive: true, maxSockets });
-  const agent = newAgent(isQuick ? fewConnections : Infinity);
-  const watchAgent = newAgent(Infinity);
+  const agent = isSecure ? new TlsAgent({ keepAlive: true, ...tls }) : new Agent({ keepAlive: true });
 
-  async function ask(call: KubeCall, signal: AbortSignal, by = agent): Promise<IncomingMessage> {
+  async function ask(call: KubeCall, signal: AbortSignal): Promise<IncomingMessage> {
     const url = new URL(base.pathname.replace(/\/$/, '') + call.path, base);
     for (const [name, value] of Object.entries(call.query))
       if (value !== undefined) url.searchParams.set(name, String(value));
@@ -41,7 +30,7 @@ export function httpsTransport(
       url,
       {
         method: call.method,
-        agent: by,
+        agent,
         headers: {
           accept: 'application/json',
           ...(bearer && { authorization: `Bearer ${bearer}` }),
@@ -79,7 +68,7 @@ export function httpsTransport(
       });
       try {
         const call = { method: 'GET', path, query: { ...query, watch: true } } as const;
-        const response = await ask(call, controller.signal, watchAgent);
+        const response = await ask(call, controller.signal);
         const { statusCode: status = 0 } = response;
         if (status !== 200) throw Object.assign(new Error(STATUS_CODES[status]), { statusCode: status });
         response.on('error', (error) => end.resolve(controller.signal.reason ?? error));
@@ -100,10 +89,7 @@ export function httpsTransport(
       }
       return controller;
     },
-    close() {
-      agent.destroy();
-      watchAgent.destroy();
-    },
+    close: () => agent.destroy(),
   };
 }
 

@@ -7,8 +7,6 @@ import type { EtcdAddress } from './store-etcd-url.ts';
 /** Nothing asks whether the other end of a silent watch is still there, as gRPC does. */
 const longestWatchMs = 30_000;
 
-const mostConnections = 2;
-
 /** etcd takes 128 operations in one transaction, unless it is told otherwise. */
 const mostRanges = 100;
 
@@ -40,21 +38,12 @@ type RangeRequest = Parameters<EtcdCalls['kvRange']>[0];
 export function createGateway({ hosts, credentials, serverName }: EtcdAddress): EtcdCalls {
   const base = new URL(hosts[Math.floor(Math.random() * hosts.length)] ?? '');
   const isSecure = base.protocol === 'https:';
-  const newAgent = (maxSockets: number) =>
-    isSecure
-      ? new TlsAgent({
-          keepAlive: true,
-          maxSockets,
-          ...credentials,
-          ...(serverName && { servername: serverName }),
-        })
-      : new Agent({ keepAlive: true, maxSockets });
-  // To connect takes longer than to wait for the answer before.
-  const agent = newAgent(mostConnections);
-  const watchAgent = newAgent(Infinity);
+  const agent = isSecure
+    ? new TlsAgent({ keepAlive: true, ...credentials, ...(serverName && { servername: serverName }) })
+    : new Agent({ keepAlive: true });
 
   /** What comes back, unread. */
-  const send = (path: string, body: object, signal: AbortSignal, by = agent): Promise<IncomingMessage> => {
+  const send = (path: string, body: object, signal: AbortSignal): Promise<IncomingMessage> => {
     const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
     let isSent = false;
     const sending = (isSecure ? httpsRequest : httpRequest)(
@@ -63,7 +52,7 @@ export function createGateway({ hosts, credentials, serverName }: EtcdAddress): 
         port: base.port,
         path: `/v3/${path}`,
         method: 'POST',
-        agent: by,
+        agent,
         // Ends a watch when this member loses touch with the others, rather than showing the past.
         headers: { 'content-type': 'application/json', 'grpc-metadata-hasleader': 'true' },
       },
@@ -144,7 +133,7 @@ export function createGateway({ hosts, credentials, serverName }: EtcdAddress): 
     async watchFrom(request, onResponse, onEnd) {
       const cancelling = new AbortController();
       const signal = AbortSignal.any([cancelling.signal, AbortSignal.timeout(longestWatchMs)]);
-      const response = await send('watch', { create_request: request }, signal, watchAgent);
+      const response = await send('watch', { create_request: request }, signal);
       if (response.statusCode !== 200) throw refusal(response.statusCode, await textOf(response));
       let rest = '';
       response.setEncoding('utf8').on('data', (chunk: string) => {
@@ -156,10 +145,7 @@ export function createGateway({ hosts, credentials, serverName }: EtcdAddress): 
       response.on('close', onEnd);
       return { cancel: () => cancelling.abort() };
     },
-    close() {
-      agent.destroy();
-      watchAgent.destroy();
-    },
+    close: () => agent.destroy(),
   };
 }
 
