@@ -5,13 +5,15 @@ export interface KubeConfigSource {
   /** The text of a kubeconfig, or the file it stands in; neither: the pod's own account, then ~/.kube/config. */
   readonly kubeconfig?: string | undefined;
   readonly kubeconfigFile?: string | undefined;
+  /** For a process that is started to answer one event. */
+  readonly quick?: boolean | undefined;
 }
 
 /** The API server that is meant. Nothing is asked of it yet, and client-node is loaded only where it is needed. */
 export async function openKube(source: KubeConfigSource): Promise<KubeTransport> {
   const { quickTarget } = await import('./kube-target.ts');
-  const target = await quickTarget(source);
-  if (target) return (await import('./kube-transport-https.ts')).httpsTransport(target);
+  const target = quickTarget(source);
+  if (target) return (await import('./kube-transport-https.ts')).httpsTransport(target, source.quick);
   const { clientTransport } = await import('./kube-transport-client.ts');
   return clientTransport(await loadKubeConfig(source));
 }

@@ -37,7 +37,7 @@ async function connect({
   ...options
 }: LazyClusterOptions): Promise<Cluster & { close(): void }> {
   const [kubeConfig, { createKubeCluster }] = await Promise.all([
-    openKube({ kubeconfig, kubeconfigFile }),
+    openKube({ kubeconfig, kubeconfigFile, quick: options.quick }),
     import('./kube-cluster.ts'),
   ]);
   return createKubeCluster({ ...options, kubeConfig });

@@ -35,7 +35,7 @@ async function connect({
   ...options
 }: LazyResourcesOptions): Promise<Resources & { close(): void }> {
   const [kubeConfig, { createKubeResources }] = await Promise.all([
-    openKube({ kubeconfig, kubeconfigFile }),
+    openKube({ kubeconfig, kubeconfigFile, quick: options.quick }),
     import('./kube-resources.ts'),
   ]);
   return createKubeResources({ ...options, kubeConfig });

@@ -47,6 +47,8 @@ export function createKubeResources(options: KubeResourcesOptions): Resources & 
   });
   const { custom, core } = connections.apis;
   let caches: Record<KindName, Cache<Resource>> | undefined;
+  let asking: Promise<void> | undefined;
+  let isInstalled = false;
   let askAgainAt = 0;
 
   const installed = async (): Promise<boolean> => {
@@ -61,7 +63,8 @@ export function createKubeResources(options: KubeResourcesOptions): Resources & 
     return createCache<Raw, Resource>({
       connections,
       clock,
-      log,
+      // That there is nothing to list where nothing is installed is no news.
+      log: { ...log, warn: (...said) => log[isInstalled ? 'warn' : 'debug'](...said) },
       path: `/apis/${apiVersion}/${plural}`,
       async list(_continue) {
         const { items, metadata }: RawList = await custom.listCustomObjectForAllNamespaces({
@@ -81,9 +84,25 @@ export function createKubeResources(options: KubeResourcesOptions): Resources & 
       onChange: onResource,
     });
   };
+  /**
+   * Watches what is installed; whoever wants to know meanwhile waits for the same answer. Mostly it is installed, and
+   * asked for at the same time.
+   */
+  const begin = async (): Promise<void> => {
+    if (clock.monotonic() < askAgainAt) return;
+    const begun = { autoscaler: watch('autoscaler'), pool: watch('pool'), node: watch('node') };
+    try {
+      isInstalled = await installed();
+    } finally {
+      if (isInstalled) caches = begun;
+      else close(begun);
+    }
+    if (!isInstalled) askAgainAt = clock.monotonic() + askEveryMs;
+  };
   const stopWatching = (): void => {
-    for (const cache of Object.values(caches ?? {})) cache.close();
+    if (caches) close(caches);
     caches = undefined;
+    isInstalled = false;
   };
   const at = ({ kind, namespace, name }: Resource) => ({
     group,
@@ -100,11 +119,12 @@ export function createKubeResources(options: KubeResourcesOptions): Resources & 
   return {
     async all() {
       if (!caches) {
-        if (clock.monotonic() < askAgainAt) return undefined;
-        askAgainAt = clock.monotonic() + askEveryMs;
-        if (!(await installed())) return undefined;
-        caches = { autoscaler: watch('autoscaler'), pool: watch('pool'), node: watch('node') };
+        asking ??= begin().finally(() => {
+          asking = undefined;
+        });
+        await asking;
       }
+      if (!caches) return undefined;
       try {
         const [autoscaler, pool, node] = await Promise.all([
           caches.autoscaler.all(),
@@ -180,6 +200,10 @@ export function createKubeResources(options: KubeResourcesOptions): Resources & 
       connections.close();
     },
   };
+}
+
+function close(caches: Record<KindName, Cache<Resource>>): void {
+  for (const cache of Object.values(caches)) cache.close();
 }
 
 /** Undefined: it is not there, or another version is. Whatever else goes wrong is thrown. */

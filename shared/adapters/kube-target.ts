@@ -1,5 +1,5 @@
-import { existsSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+// A few small files, which are read sooner than a thread for it is found.
+import { existsSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { parse } from 'yaml';
@@ -50,36 +50,32 @@ const PlainKubeconfig = z.object({
 const accountFolder = '/var/run/secrets/kubernetes.io/serviceaccount';
 
 /** Where the cluster is, if that can be told without client-node, which is slow to load; it decides otherwise. */
-export async function quickTarget(
+export function quickTarget(
   { kubeconfig, kubeconfigFile }: KubeConfigSource,
   { env = process.env, home = homedir(), account = accountFolder } = {},
-): Promise<KubeTarget | undefined> {
+): KubeTarget | undefined {
   if (kubeconfig) return plainTarget(kubeconfig, process.cwd());
   if (kubeconfigFile)
     return existsSync(kubeconfigFile)
-      ? plainTarget(await readFile(kubeconfigFile, 'utf8'), dirname(kubeconfigFile))
+      ? plainTarget(readFileSync(kubeconfigFile, 'utf8'), dirname(kubeconfigFile))
       : undefined;
   if (existsSync(join(home, '.kube/config'))) return undefined;
   return accountTarget(account, env);
 }
 
 /** The pod's own account. */
-async function accountTarget(folder: string, env: NodeJS.ProcessEnv): Promise<KubeTarget | undefined> {
+function accountTarget(folder: string, env: NodeJS.ProcessEnv): KubeTarget | undefined {
   const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port = '443' } = env;
   if (!host || !existsSync(join(folder, 'token'))) return undefined;
-  const [ca, namespace] = await Promise.all([
-    readFile(join(folder, 'ca.crt')),
-    readFile(join(folder, 'namespace'), 'utf8'),
-  ]);
   return {
     server: `https://${host.includes(':') ? `[${host}]` : host}:${port}`,
-    namespace: namespace.trim(),
-    tls: { ca },
+    namespace: readFileSync(join(folder, 'namespace'), 'utf8').trim(),
+    tls: { ca: readFileSync(join(folder, 'ca.crt')) },
     token: () => readToken(join(folder, 'token')),
   };
 }
 
-async function plainTarget(kubeconfig: string, folder: string): Promise<KubeTarget | undefined> {
+function plainTarget(kubeconfig: string, folder: string): KubeTarget | undefined {
   const parsed = PlainKubeconfig.safeParse(parseText(kubeconfig));
   if (!parsed.success) return undefined;
   const { contexts, clusters, users, 'current-context': current } = parsed.data;
@@ -87,13 +83,11 @@ async function plainTarget(kubeconfig: string, folder: string): Promise<KubeTarg
   const cluster = clusters.find(({ name }) => name === context?.cluster)?.cluster;
   const user = users.find(({ name }) => name === context?.user)?.user;
   if (!cluster || !user) return undefined;
-  const given = async (data: string | undefined, file: string | undefined) =>
-    file !== undefined ? readFile(resolve(folder, file)) : data && Buffer.from(data, 'base64');
-  const [ca, cert, key] = await Promise.all([
-    given(cluster['certificate-authority-data'], cluster['certificate-authority']),
-    given(user['client-certificate-data'], user['client-certificate']),
-    given(user['client-key-data'], user['client-key']),
-  ]);
+  const given = (data: string | undefined, file: string | undefined) =>
+    file !== undefined ? readFileSync(resolve(folder, file)) : data && Buffer.from(data, 'base64');
+  const ca = given(cluster['certificate-authority-data'], cluster['certificate-authority']);
+  const cert = given(user['client-certificate-data'], user['client-certificate']);
+  const key = given(user['client-key-data'], user['client-key']);
   const { token, tokenFile } = user;
   return {
     server: cluster.server,
@@ -105,11 +99,11 @@ async function plainTarget(kubeconfig: string, folder: string): Promise<KubeTarg
       ...(cluster['insecure-skip-tls-verify'] && { rejectUnauthorized: false }),
       ...(cluster['tls-server-name'] && { servername: cluster['tls-server-name'] }),
     },
-    token: async () => token ?? (tokenFile && readToken(resolve(folder, tokenFile))) ?? undefined,
+    token: () => token ?? (tokenFile && readToken(resolve(folder, tokenFile))) ?? undefined,
   };
 }
 
-const readToken = async (file: string): Promise<string> => (await readFile(file, 'utf8')).trim();
+const readToken = (file: string): string => readFileSync(file, 'utf8').trim();
 
 function parseText(kubeconfig: string): unknown {
   try {

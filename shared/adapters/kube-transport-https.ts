@@ -1,56 +1,70 @@
 import { Agent, request as httpRequest, type IncomingMessage, STATUS_CODES } from 'node:http';
 import { request as httpsRequest, Agent as TlsAgent } from 'node:https';
-import type { ConnectionOptions } from 'node:tls';
 import { endOn, textOf } from './http-client.ts';
+import { createWires, type WireRequest, type WireTls } from './http-wire.ts';
 import { contentTypeOf, type KubeAnswer, type KubeCall, type KubeTransport } from './kube-transport.ts';
 
 /** Where an API server is, and what it takes to be let in. */
 export interface KubeTarget {
   readonly server: string;
   readonly namespace: string | undefined;
-  readonly tls: Pick<ConnectionOptions, 'ca' | 'cert' | 'key' | 'rejectUnauthorized' | 'servername'>;
+  readonly tls: WireTls;
   /** Asked before every request: tokens are renewed. */
-  token(): Promise<string | undefined>;
+  token(): string | undefined;
 }
 
-/** An API server over node:https and nothing else, which is there at once. */
-export function httpsTransport({ server, namespace, tls, token }: KubeTarget): KubeTransport {
+/** An API server over node:https and nothing else, which is there at once; `quick`: over even less. */
+export function httpsTransport({ server, namespace, tls, token }: KubeTarget, quick = false): KubeTransport {
   const base = new URL(server);
   const isSecure = base.protocol === 'https:';
-  const agent = isSecure ? new TlsAgent({ keepAlive: true, ...tls }) : new Agent({ keepAlive: true });
+  const folder = base.pathname.endsWith('/') ? base.pathname.slice(0, -1) : base.pathname;
 
-  async function ask(call: KubeCall, signal: AbortSignal): Promise<IncomingMessage> {
-    const url = new URL(base.pathname.replace(/\/$/, '') + call.path, base);
+  function requestOf(call: KubeCall): WireRequest {
+    const query = new URLSearchParams();
     for (const [name, value] of Object.entries(call.query))
-      if (value !== undefined) url.searchParams.set(name, String(value));
-    const bearer = await token();
-    const body = call.body === undefined ? undefined : JSON.stringify(call.body);
-    const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
-    const sending = (isSecure ? httpsRequest : httpRequest)(
-      url,
-      {
-        method: call.method,
-        agent,
-        headers: {
-          accept: 'application/json',
-          ...(bearer && { authorization: `Bearer ${bearer}` }),
-          ...(body !== undefined && {
-            'content-type': contentTypeOf(call),
-            'content-length': Buffer.byteLength(body),
-          }),
-        },
+      if (value !== undefined) query.set(name, String(value));
+    const bearer = token();
+    return {
+      method: call.method,
+      path: `${folder}${call.path}${query.size > 0 ? `?${query}` : ''}`,
+      headers: {
+        accept: 'application/json',
+        ...(bearer && { authorization: `Bearer ${bearer}` }),
+        ...(call.body !== undefined && { 'content-type': contentTypeOf(call) }),
       },
-      resolve,
-    );
+      body: call.body === undefined ? undefined : JSON.stringify(call.body),
+    };
+  }
+
+  // Made when first used: a quick one needs it for watches only.
+  let agent: Agent | undefined;
+  async function ask(call: KubeCall, signal: AbortSignal): Promise<IncomingMessage> {
+    agent ??= isSecure ? new TlsAgent({ keepAlive: true, ...tls }) : new Agent({ keepAlive: true });
+    const { body, ...request } = requestOf(call);
+    // Node.js says it by itself, but not of what is deleted.
+    const length = body === undefined ? {} : { 'content-length': Buffer.byteLength(body) };
+    const headers = { ...request.headers, ...length };
+    const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+    const sending = (isSecure ? httpsRequest : httpRequest)(base, { ...request, agent, headers }, resolve);
     sending.on('error', (error) => reject(signal.aborted ? signal.reason : error));
     endOn(signal, sending);
     sending.end(body);
     return promise;
   }
+  const wires = quick ? createWires(base, tls) : undefined;
 
   return {
     namespace,
     async send(call, signal) {
+      if (wires) {
+        const request = requestOf(call);
+        const wire = wires.take(call.method);
+        return wire.send(request, signal).catch((error) => {
+          // Shared with others, or kept for later, it may have ended before our turn: what only reads is asked again.
+          if (call.method !== 'GET' || signal.aborted || !wire.wasConnected) throw error;
+          return wires.take(call.method).send(request, signal);
+        });
+      }
       const response = await ask(call, signal);
       return { status: response.statusCode ?? 0, headers: headersOf(response), text: await textOf(response) };
     },
@@ -89,7 +103,10 @@ export function httpsTransport({ server, namespace, tls, token }: KubeTarget): K
       }
       return controller;
     },
-    close: () => agent.destroy(),
+    close() {
+      agent?.destroy();
+      wires?.close();
+    },
   };
 }
 

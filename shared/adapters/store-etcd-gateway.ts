@@ -1,6 +1,7 @@
-import { Agent, request as httpRequest, type IncomingMessage } from 'node:http';
-import { request as httpsRequest, Agent as TlsAgent } from 'node:https';
+import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { request as httpsRequest } from 'node:https';
 import { endOn, textOf } from './http-client.ts';
+import { createWires } from './http-wire.ts';
 import { deadlineMs, type EtcdCalls, type KeyValues, type WatchResponse } from './store-etcd-calls.ts';
 import type { EtcdAddress } from './store-etcd-url.ts';
 
@@ -34,51 +35,53 @@ interface JsonResponses {
 }
 type RangeRequest = Parameters<EtcdCalls['kvRange']>[0];
 
+/** A member that loses touch with the others ends its watches, rather than showing the past. */
+const headers = { 'content-type': 'application/json', 'grpc-metadata-hasleader': 'true' };
+
 /** One member of etcd, any one, through its JSON gateway: POST /v3/… on the port where it also speaks gRPC. */
 export function createGateway({ hosts, credentials, serverName }: EtcdAddress): EtcdCalls {
   const base = new URL(hosts[Math.floor(Math.random() * hosts.length)] ?? '');
   const isSecure = base.protocol === 'https:';
-  const agent = isSecure
-    ? new TlsAgent({ keepAlive: true, ...credentials, ...(serverName && { servername: serverName }) })
-    : new Agent({ keepAlive: true });
+  const tls = { ...credentials, ...(serverName && { servername: serverName }) };
 
-  /** What comes back, unread. */
-  const send = (path: string, body: object, signal: AbortSignal): Promise<IncomingMessage> => {
+  /** What a watch tells, unread. */
+  const watch = (body: object, signal: AbortSignal): Promise<IncomingMessage> => {
     const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
-    let isSent = false;
     const sending = (isSecure ? httpsRequest : httpRequest)(
       {
         host: base.hostname.replace(/^\[|\]$/g, ''),
         port: base.port,
-        path: `/v3/${path}`,
+        path: '/v3/watch',
         method: 'POST',
-        agent,
-        // Ends a watch when this member loses touch with the others, rather than showing the past.
-        headers: { 'content-type': 'application/json', 'grpc-metadata-hasleader': 'true' },
+        agent: false,
+        headers,
+        ...(isSecure && tls),
       },
       resolve,
     );
-    sending.on('socket', (socket) => {
-      const begun = () => {
-        isSent = true;
-      };
-      if (socket.connecting) socket.once(isSecure ? 'secureConnect' : 'connect', begun);
-      else begun();
-    });
-    sending.on('error', (error) => reject(new GatewayError(error.message, isSent)));
+    sending.on('error', (error) => reject(new GatewayError(error.message, false)));
     endOn(signal, sending);
     sending.end(JSON.stringify(body, asJson));
     return promise;
   };
 
+  const wires = createWires(base, tls);
   const post = async (path: string, body: object, withinMs = deadlineMs): Promise<Json> => {
-    const response = await send(path, body, AbortSignal.timeout(Math.floor(withinMs)));
+    const request = {
+      method: 'POST',
+      path: `/v3/${path}`,
+      headers,
+      body: JSON.stringify(body, asJson),
+    };
+    const wire = wires.take(request.method);
     try {
-      const text = await textOf(response);
-      if (response.statusCode === 200) return JSON.parse(text) as Json;
-      throw refusal(response.statusCode, text);
+      const { status, text } = await wire.send(request, AbortSignal.timeout(Math.floor(withinMs)));
+      if (status === 200) return JSON.parse(text) as Json;
+      throw refusal(status, text);
     } catch (error) {
-      throw error instanceof GatewayError ? error : new GatewayError((error as Error).message, true);
+      throw error instanceof GatewayError
+        ? error
+        : new GatewayError((error as Error).message, wire.wasConnected);
     }
   };
 
@@ -133,7 +136,7 @@ export function createGateway({ hosts, credentials, serverName }: EtcdAddress): 
     async watchFrom(request, onResponse, onEnd) {
       const cancelling = new AbortController();
       const signal = AbortSignal.any([cancelling.signal, AbortSignal.timeout(longestWatchMs)]);
-      const response = await send('watch', { create_request: request }, signal);
+      const response = await watch({ create_request: request }, signal);
       if (response.statusCode !== 200) throw refusal(response.statusCode, await textOf(response));
       let rest = '';
       response.setEncoding('utf8').on('data', (chunk: string) => {
@@ -145,7 +148,7 @@ export function createGateway({ hosts, credentials, serverName }: EtcdAddress): 
       response.on('close', onEnd);
       return { cancel: () => cancelling.abort() };
     },
-    close: () => agent.destroy(),
+    close: () => wires.close(),
   };
 }
 

@@ -24,6 +24,8 @@ export class EtcdStore implements Store {
   readonly #tries: number;
   readonly #watches = new Set<EtcdWatch>();
   readonly #held = new Set<HeldLease>();
+  /** Names of leases that somebody else had when they were last asked for. */
+  readonly #awaited = new Set<string>();
   #failingSince: number | undefined;
 
   constructor(etcd: EtcdCalls, hosts: number) {
@@ -85,7 +87,8 @@ export class EtcdStore implements Store {
 
   async acquire(name: string, ttlMs: number, owner: string): Promise<Lease | undefined> {
     const key = keys.lease(name);
-    if (await this.get(key)) return undefined;
+    // Whoever waits for a lease looks whether it is still held; otherwise it mostly is not, and is asked for at once.
+    if (this.#awaited.has(name) && (await this.get(key))) return undefined;
     const sentAt = performance.now();
     // A grant whose answer got lost is an empty lease that ends by itself: repeating it does no harm.
     const id = await this.#call('read', () => this.#etcd.leaseGrant(Math.ceil(ttlMs / 1000)));
@@ -95,9 +98,11 @@ export class EtcdStore implements Store {
       throw error;
     });
     if (created === undefined) {
+      this.#awaited.add(name);
       await leftToItsTtl(giveBack());
       return undefined;
     }
+    this.#awaited.delete(name);
     const renew = () => this.#etcd.leaseKeepAlive(id, Math.min(deadlineMs, ttlMs / 3));
     const lease = new HeldLease({ name, ttlMs, created, sentAt, renew, giveBack }, (ended) =>
       this.#held.delete(ended),

@@ -10,6 +10,7 @@ import {
   fastClock,
   quickly,
   throughPort,
+  withoutClient,
 } from '../contract/cluster-adapter-suite.ts';
 import { nodeObject, runPods } from '../contract/cluster-kubelet.ts';
 import { startProxy } from '../support/cut-proxy.ts';
@@ -42,7 +43,8 @@ async function startLabApi(options: Parameters<typeof startApi>[0] = {}) {
 }
 
 clusterAdapterContract('the lab', () => startLabApi());
-clusterAdapterContract('the lab, without client-node', () => startLabApi(), quickly);
+clusterAdapterContract('the lab, without client-node', () => startLabApi(), withoutClient);
+clusterAdapterContract('the lab, for one event', () => startLabApi(), quickly);
 
 describe('a server that', () => {
   let cleanup: AsyncDisposableStack;

@@ -8,7 +8,7 @@ let api: LabApi;
 let transport: KubeTransport;
 beforeAll(async () => {
   api = await startApi({});
-  const target = { server: api.url, namespace: undefined, tls: {}, token: async () => undefined };
+  const target = { server: api.url, namespace: undefined, tls: {}, token: () => undefined };
   transport = httpsTransport(target);
 });
 afterAll(async () => {

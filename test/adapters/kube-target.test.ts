@@ -28,7 +28,7 @@ test.each([
 ])('a kubeconfig in %s: where the server is, whom it trusts, who we are', async (_name, write) => {
   const user = { 'client-certificate-data': base64('cert'), 'client-key-data': base64('key'), token: 'abc' };
   const cluster = { 'certificate-authority-data': base64('ca'), 'tls-server-name': 'kubernetes' };
-  const target = await quickTarget({ kubeconfig: write(kubeconfig(user, cluster)) });
+  const target = quickTarget({ kubeconfig: write(kubeconfig(user, cluster)) });
   expect(target).toMatchObject({
     server: 'https://10.0.0.1:6443',
     namespace: 'bamel',
@@ -39,7 +39,7 @@ test.each([
       servername: 'kubernetes',
     },
   });
-  expect(await target?.token()).toBe('abc');
+  expect(target?.token()).toBe('abc');
 });
 
 test('files stand beside the kubeconfig; a token is read anew, as it is renewed', async () => {
@@ -47,11 +47,11 @@ test('files stand beside the kubeconfig; a token is read anew, as it is renewed'
   await writeFile(join(folder, 'ca.pem'), 'ca');
   await writeFile(join(folder, 'token'), 'first\n');
   await writeFile(file, stringify(kubeconfig({ tokenFile: 'token' }, { 'certificate-authority': 'ca.pem' })));
-  const target = await quickTarget({ kubeconfigFile: file });
+  const target = quickTarget({ kubeconfigFile: file });
   expect(target?.tls).toEqual({ ca: Buffer.from('ca') });
-  expect(await target?.token()).toBe('first');
+  expect(target?.token()).toBe('first');
   await writeFile(join(folder, 'token'), 'second');
-  expect(await target?.token()).toBe('second');
+  expect(target?.token()).toBe('second');
 });
 
 test.each([
@@ -59,11 +59,11 @@ test.each([
   ['a name and a password', { username: 'a', password: 'b' }, {}],
   ['a proxy', {}, { 'proxy-url': 'http://proxy' }],
 ])('%s is for client-node', async (_name, user, cluster) => {
-  expect(await quickTarget({ kubeconfig: stringify(kubeconfig(user, cluster)) })).toBeUndefined();
+  expect(quickTarget({ kubeconfig: stringify(kubeconfig(user, cluster)) })).toBeUndefined();
 });
 
 test('so is a file that is not there, which it tells about', async () => {
-  expect(await quickTarget({ kubeconfigFile: join(folder, 'none') })).toBeUndefined();
+  expect(quickTarget({ kubeconfigFile: join(folder, 'none') })).toBeUndefined();
 });
 
 test('in a pod: its own account, unless there is a kubeconfig at home', async () => {
@@ -71,12 +71,12 @@ test('in a pod: its own account, unless there is a kubeconfig at home', async ()
     await writeFile(join(folder, name), text);
   const env = { KUBERNETES_SERVICE_HOST: 'fd00::1', KUBERNETES_SERVICE_PORT: '443' };
   const where = { env, account: folder, home: join(folder, 'nobody') };
-  const target = await quickTarget({}, where);
+  const target = quickTarget({}, where);
   expect(target).toMatchObject({
     server: 'https://[fd00::1]:443',
     namespace: 'bamel',
     tls: { ca: Buffer.from('ca') },
   });
-  expect(await target?.token()).toBe('t');
-  expect(await quickTarget({}, { ...where, env: {} })).toBeUndefined();
+  expect(target?.token()).toBe('t');
+  expect(quickTarget({}, { ...where, env: {} })).toBeUndefined();
 });

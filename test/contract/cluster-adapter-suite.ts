@@ -54,8 +54,12 @@ interface Told {
 
 type Reach = (kubeConfig: KubeConfig) => Promise<KubeClusterOptions['kubeConfig']>;
 
-/** As a process of ours does that finds this kubeconfig: without client-node, where that is possible. */
-export const quickly: Reach = (kubeConfig) => openKube({ kubeconfig: kubeConfig.exportConfig() });
+/** As a host of ours does that finds this kubeconfig: without client-node, where that is possible. */
+export const withoutClient: Reach = (kubeConfig) => openKube({ kubeconfig: kubeConfig.exportConfig() });
+
+/** As a function does that is started for an event. */
+export const quickly: Reach = (kubeConfig) =>
+  openKube({ kubeconfig: kubeConfig.exportConfig(), quick: true });
 
 /** The port Cluster as the API server fulfils it, on a server that a test can take away. */
 export function clusterAdapterContract(

@@ -63,7 +63,7 @@ export async function startLiqoWorld(judge?: Judge): Promise<LiqoWorld> {
   const { store } = api;
   const times = { reactMs: 5, nodeMs: 20, reuseMs: 200, foreignClusterErrorMs: 50, nodeUnknownMs: 100 };
   const liqo = startLiqo(store, { clusterID: 'home', providers: { [provider]: judge }, times });
-  const target = { server: api.url, namespace: undefined, tls: {}, token: async () => undefined };
+  const target = { server: api.url, namespace: undefined, tls: {}, token: () => undefined };
   const transport = faulty(httpsTransport(target), ({ method, path }) => {
     world.calls.push({ method, path });
     if (method === 'GET' || world.fault) return world.fault;

@@ -7,6 +7,7 @@ import {
   expectUnavailable,
   fastClock,
   quickly,
+  withoutClient,
 } from '../contract/cluster-adapter-suite.ts';
 import { eventually } from '../support/eventually.ts';
 import { describeWith } from '../support/programs.ts';
@@ -28,7 +29,8 @@ describeWith([...controlPlanePrograms, 'openssl'], 'the cluster adapter', () => 
     };
   };
   // As processes reach it whose kubeconfig is nothing special; the other way is tried on the lab.
-  clusterAdapterContract('a real API server, without client-node', start, quickly);
+  clusterAdapterContract('a real API server, without client-node', start, withoutClient);
+  clusterAdapterContract('a real API server, for one event', start, quickly);
 
   describe('when the API server itself', () => {
     let plane: ControlPlane;

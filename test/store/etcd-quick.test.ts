@@ -134,6 +134,28 @@ test('three reads at the same time are one request', async () => {
   expect(paths).toEqual(['/v3/kv/txn']);
 });
 
+test('a lease is asked for at once; whoever has to wait for it looks first', async () => {
+  const paths: string[] = [];
+  let isHeld = true;
+  const port = await startGateway((request, response) => {
+    const path = (request.url ?? '').replace('/v3/', '');
+    paths.push(path);
+    const kvs = isHeld ? [{ key: '', value: '' }] : [];
+    response.end(JSON.stringify({ header: { revision: '7' }, ID: '1', kvs, succeeded: !isHeld }));
+  });
+  const { store } = openQuick(port);
+  expect(await store.acquire('evaluate', 10_000, 'me')).toBeUndefined();
+  expect(paths.splice(0)).toEqual(['lease/grant', 'kv/txn', 'lease/revoke']);
+  expect(await store.acquire('evaluate', 10_000, 'me')).toBeUndefined();
+  expect(paths.splice(0)).toEqual(['kv/range']);
+  isHeld = false;
+  const lease = await store.acquire('evaluate', 10_000, 'me');
+  expect(paths.splice(0)).toEqual(['kv/range', 'lease/grant', 'kv/txn']);
+  await lease?.release();
+  await store.acquire('evaluate', 10_000, 'me');
+  expect(paths).toEqual(['lease/revoke', 'lease/grant', 'kv/txn']);
+});
+
 test('when nobody listens, gRPC answers, and goes on doing so', async () => {
   const [port = 0] = await freePorts(1);
   const { store, asked } = openQuick(port);
