@@ -41,20 +41,31 @@ export function createEventGuard(
   const underWay = new Map<string, Promise<Outcome>>();
 
   const handle = async (id: string, work: () => Promise<Outcome>): Promise<Outcome> => {
-    const before = await unlessAway(seen.has(id));
-    // Whatever the work is, it needs the store as well.
-    if (before instanceof StoreError) return retryLater(1_000, before.message);
-    if (before) {
-      metrics?.eventsRepeated.inc({ function: name });
-      return done(undefined);
+    let remembering: Promise<void> | undefined;
+    try {
+      if (await seen.has(id)) {
+        metrics?.eventsRepeated.inc({ function: name });
+        return done(undefined);
+      }
+      const outcome = await work();
+      // The sender does not wait for it: the work is done, and to do it twice would be harmless.
+      if (outcome.kind === 'done') remembering = remember(id);
+      return outcome;
+    } catch (error) {
+      // Whatever the work is, it needs the store as well.
+      if (error instanceof StoreError) return retryLater(1_000, error.message);
+      throw error;
+    } finally {
+      // Until then it is known here by being under way.
+      Promise.resolve(remembering).then(() => underWay.delete(id));
     }
-    const outcome = await work();
-    if (outcome.kind !== 'done') return outcome;
-    const away = await unlessAway(seen.add(id));
-    // The work is done, and to do it twice would be harmless: no reason to have it sent again.
-    if (away instanceof StoreError) log.debug({ function: name, err: away }, 'event not remembered');
-    return outcome;
   };
+
+  const remember = (id: string): Promise<void> =>
+    seen.add(id).catch((error: unknown) => {
+      const level = error instanceof StoreError ? 'debug' : 'error';
+      log[level]({ function: name, err: error }, 'event not remembered');
+    });
 
   return {
     check({ attributes: { time } }) {
@@ -76,18 +87,11 @@ export function createEventGuard(
         metrics?.eventsRepeated.inc({ function: name });
         return before;
       }
-      const outcome = handle(id, work).finally(() => underWay.delete(id));
+      const outcome = handle(id, work);
       underWay.set(id, outcome);
       return outcome;
     },
   };
-}
-
-function unlessAway<Value>(asked: Promise<Value>): Promise<Value | StoreError> {
-  return asked.catch((error: unknown) => {
-    if (error instanceof StoreError) return error;
-    throw error;
-  });
 }
 
 /** Several functions are woken by one event, and each must be. */

@@ -70,6 +70,22 @@ describe('fault 38: replayed event → id remembered, max age', () => {
     expect(calls).toHaveLength(1);
   });
 
+  test('the answer does not wait until it is remembered, and it is known meanwhile', async () => {
+    const { calls, served } = recorder();
+    const written = Promise.withResolvers<void>();
+    const seen = { has: async () => false, add: () => written.promise };
+    await serving([served], { events: { maxAgeMs, seen, clock } }, async ({ url }) => {
+      for (const _ of [1, 2]) expect((await post(url, '{}', named('slow'))).status).toBe(204);
+      expect(calls).toHaveLength(1);
+      written.resolve();
+      // Now whoever remembers is asked, and this one does not.
+      await eventually(async () => {
+        await post(url, '{}', named('slow'));
+        expect(calls).toHaveLength(2);
+      });
+    });
+  });
+
   test('each function is woken by it, and a batch handles only what is new', async () => {
     const one = recorder();
     const other = recorder({ name: 'other' });
