@@ -6,6 +6,7 @@ import type { Bundle } from './bundles.ts';
 import { writeConsole } from './console.ts';
 import { later, writeLater } from './later.ts';
 import { lean } from './lean.ts';
+import { leanZod } from './lean-zod.ts';
 import { onlyHandlerOf } from './only-handler.ts';
 import { warmFunction, writeLauncher, writeProject, writeStarter } from './warm.ts';
 
@@ -84,7 +85,7 @@ const inOneFile = (name: string): BuildOptions => ({
   // Node.js 26 crashes where that is used while a snapshot is made.
   supported: { using: false },
   // In this order: what is put off by the first is then taken from elsewhere by the second.
-  plugins: [lean, later, onlyHandlerOf(name)],
+  plugins: [lean, later, leanZod, onlyHandlerOf(name)],
 });
 
 function sizesOf(outputs: Metafile['outputs']): Pick<BuiltBundle, 'startBytes' | 'allBytes'> {

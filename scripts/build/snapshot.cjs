@@ -59,7 +59,10 @@ const http = {
     const server = new EventEmitter();
     servers.push(server);
     return Object.assign(server, {
-      listen: () => process.nextTick(() => server.emit('listening')),
+      listen(bound) {
+        bound.close();
+        process.nextTick(() => server.emit('listening'));
+      },
       address: () => ({ address: '127.0.0.1', family: 'IPv4', port: 1 }),
       close: () => process.nextTick(() => server.emit('close')),
       closeAllConnections() {},
@@ -152,7 +155,8 @@ async function connect() {
 async function rehearse(main) {
   const { promise: ended, resolve: end } = Promise.withResolvers();
   let stop;
-  process.getBuiltinModule = (name) => (/^(node:)?https?$/.test(name) ? http : getBuiltinModule(name));
+  // None of them may be loaded yet, and of TLS nothing is used on the stage.
+  process.getBuiltinModule = (name) => (/^(node:)?(https?|tls)$/.test(name) ? http : getBuiltinModule(name));
   process.exit = end;
   process.on = (_, listener) => {
     stop = listener;
@@ -170,6 +174,7 @@ async function rehearse(main) {
   }
   stop('SIGTERM');
   const code = await ended;
+  servers.length = 0;
   if (code !== 0) throw new Error(`it stopped with ${code}`);
   await connect();
   // Node.js remembers when the next timer is due until one has fired with none after it. What it remembered here would

@@ -42,7 +42,7 @@ export async function writeProject(folder: string, name: string): Promise<void> 
     name: `bamel-${name}`,
     private: true,
     type: 'module',
-    engines: { node: '>=26' },
+    engines: { node: '>=26.4' },
     scripts: { start: 'node index.mjs' },
   };
   await writeFile(join(folder, 'package.json'), `${JSON.stringify(project, null, 2)}\n`);

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, BoundSocket, isIPv4 } from 'node:net';
 import { SettingsError } from './flags.ts';
 import type { Log } from './log.ts';
 import { keepFresh, readTls, type TlsFiles } from './tls-files.ts';
@@ -46,12 +46,10 @@ export async function listen(options: ListenOptions, onRequest: RequestListener)
   server.on('request', onRequest);
   // A sender that asks before it sends a large body is refused before it does.
   server.on('checkContinue', onRequest);
-  const listening = once(server, 'listening').catch((error: NodeJS.ErrnoException) => {
+  await bind(server, host, port).catch((error: NodeJS.ErrnoException) => {
     const why = whyNot[error.code ?? ''];
     throw why ? new SettingsError(`${host}:${port}: ${why} (${error.code})`) : error;
   });
-  server.listen(port, host);
-  await listening;
   const { port: actualPort, address, family } = server.address() as AddressInfo;
   return {
     url: `${tls ? 'https' : 'http'}://${family === 'IPv6' ? `[${address}]` : address}:${actualPort}`,
@@ -64,4 +62,13 @@ export async function listen(options: ListenOptions, onRequest: RequestListener)
     },
     closeAllConnections: () => server.closeAllConnections(),
   };
+}
+
+async function bind(server: Server | TlsServer, host: string, port: number): Promise<void> {
+  const listening = once(server, 'listening');
+  // Given as text, an address is looked up even if it is one, and what it takes to read any is set up: a tenth of a
+  // cold start.
+  if (isIPv4(host)) server.listen(new BoundSocket({ host, port }));
+  else server.listen(port, host);
+  await listening;
 }
