@@ -15,13 +15,16 @@ interface FunctionRow<Input> extends FunctionDefinition<Input> {
   readonly create: (deps: Deps) => Handler<Input>;
   /** What it answers besides. */
   readonly routes?: (deps: Deps) => readonly Route[];
+  /** What of the cluster it answers events from: in a process of its own it is asked for before the first one comes. */
+  readonly looksAt?: (deps: Deps) => Promise<unknown>;
 }
 
 /** Hides a row's own input type, so that all rows fit into one table. */
-const row = <Input>({ create, routes, ...definition }: FunctionRow<Input>) => ({
+const row = <Input>({ create, routes, looksAt, ...definition }: FunctionRow<Input>) => ({
   definition: definition as FunctionDefinition,
   create: (deps: Deps): ServedFunction => served(definition, create(deps)),
   routes: (deps: Deps): readonly Route[] => routes?.(deps) ?? [],
+  looksAt,
 });
 
 /** Every function there is: what wakes it, what it tells. Hosts, manifests and docs are made from this table. */
@@ -43,6 +46,7 @@ export const functionTable = [
     emits: [events.powerRequested, events.drainRequested, events.drainAborted],
     input: EvaluateInput,
     create: evaluateScaling,
+    looksAt: ({ cluster }) => cluster.view(),
   }),
   row({
     name: 'power-action',
@@ -72,6 +76,7 @@ export const functionTable = [
     emits: [events.machineJoined, events.machineFailed, events.powerRequested],
     input: JoinInput,
     create: joinWatcher,
+    looksAt: ({ cluster }) => cluster.view(),
   }),
   row({
     name: 'drain-node',
@@ -98,6 +103,7 @@ export const functionTable = [
     emits: [events.drainRequested],
     input: SyncInput,
     create: syncInventory,
+    looksAt: async ({ resources }) => resources?.all(),
   }),
   row({
     name: 'discovery',

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { happen, remember, resize } from '../../shared/adapters/changes.ts';
-import { recordDecision } from '../../shared/adapters/decisions.ts';
-import { countEnergy } from '../../shared/adapters/energy.ts';
+import { openDecisions } from '../../shared/adapters/decisions.ts';
+import { openEnergy } from '../../shared/adapters/energy.ts';
 import type { MachineRecord } from '../../shared/adapters/inventory.ts';
 import { createUnmetReporter } from '../../shared/adapters/kube-unmet.ts';
 import type { DecisionRecord, Intent } from '../../shared/core/decision.ts';
@@ -100,7 +100,11 @@ interface Told {
 async function decideAndWrite(deps: Deps, look: Look, lease: Lease, told: Told): Promise<Outcome> {
   const counted = countEvaluation(deps.metrics);
   for (let tries = 1; ; tries += 1) {
-    const { decision, records, settings, triggers } = await look();
+    const [{ decision, records, settings, triggers }, recordDecision, countEnergy] = await Promise.all([
+      look(),
+      openDecisions(deps.inventory.store),
+      openEnergy(deps.inventory.store),
+    ]);
     const id = newId('d', deps.clock.now());
     // A dry run decides the same again and again: it is told once.
     if (!settings.dryRun || decision.record.summary !== told.summary)
@@ -128,8 +132,8 @@ async function decideAndWrite(deps: Deps, look: Look, lease: Lease, told: Told):
     await triggers.remember(lease);
     const acted = !settings.dryRun && decision.intents.length > conflicts;
     await Promise.all([
-      recordDecision(deps.inventory.store, id, decision.record, acted, lease),
-      countEnergy(deps.inventory.store, records, lease, deps.clock.now()),
+      recordDecision(id, decision.record, acted, lease),
+      countEnergy(records, lease, deps.clock.now()),
     ]);
     if (conflicts > 0 && tries < mostTries) continue;
     counted(decision.record, settings.dryRun ? 'dry-run' : acted ? 'acted' : 'idle');

@@ -1,15 +1,14 @@
 import { z } from 'zod';
 import { writeMembers } from '../../shared/adapters/inventory-load.ts';
-import type { AllResources, Resources } from '../../shared/adapters/resources.ts';
 import { done, type Outcome, retryLater } from '../../shared/core/outcome.ts';
-import type { Lease } from '../../shared/ports.ts';
 import type { Handler } from '../../shared/runtime/function.ts';
 import { type Deps, underLease } from '../deps.ts';
 import { afterTheFirst, coalesce } from '../evaluate-scaling/coalesce.ts';
+import { type LastDecision, lastDecision } from './autoscaler-status.ts';
 import { letGo } from './let-go.ts';
 import { createConfigLoader } from './load-config.ts';
 import { takeIn } from './take-in.ts';
-import { readKnown, type World } from './world.ts';
+import { type Known, readKnown, type World } from './world.ts';
 import { writeStatuses } from './write-status.ts';
 
 export const SyncInput = z.strictObject({
@@ -25,25 +24,36 @@ const gatherMs = 50;
 /** Custom resources, a ConfigMap or the file into the store; what is known back to the resources; deletions. */
 export function syncInventory(deps: Deps): Handler<z.output<typeof SyncInput>> {
   const loadConfig = createConfigLoader(deps);
-  let toldMissing = false;
+  let areMissing = false;
+  const missing = (config: string): Outcome => {
+    if (!areMissing)
+      deps.log.info(
+        { step: 'sync' },
+        'no custom resources: their definitions are not installed in the cluster',
+      );
+    areMissing = true;
+    return done({ config, resources: 'not installed' });
+  };
   const sync = coalesce(
     afterTheFirst(() => deps.clock.sleep(gatherMs)),
     async (): Promise<Outcome> => {
       const config = await loadConfig();
       const { resources } = deps;
-      const seen = await resources?.all();
-      if (!resources || !seen) {
-        if (!toldMissing)
-          deps.log.info(
-            { step: 'sync' },
-            'no custom resources: their definitions are not installed in the cluster',
-          );
-        toldMissing = true;
-        return done({ config, resources: 'not installed' });
-      }
-      const result = await underLease(deps, 'sync', leaseTtlMs, { ms: patienceMs }, (lease) =>
-        syncResources(deps, resources, seen, lease),
-      );
+      const asked = resources?.all();
+      // It is waited for below, and whatever goes wrong is told there.
+      asked?.catch(() => undefined);
+      // The cluster answers while the lease is asked for, which a cluster without resources needs not at every tick.
+      if (!resources || (areMissing && !(await asked))) return missing(config);
+      const result = await underLease(deps, 'sync', leaseTtlMs, { ms: patienceMs }, async (lease) => {
+        const [seen, before, last] = await Promise.all([
+          asked,
+          readKnown(deps),
+          lastDecision(deps.inventory.store),
+        ]);
+        return seen ? syncResources(deps, { resources, seen, lease }, before, last) : 'missing';
+      });
+      if (result === 'missing') return missing(config);
+      areMissing = false;
       return result ? done({ config, ...result }) : retryLater(1_000, 'another instance is syncing just now');
     },
   );
@@ -52,9 +62,9 @@ export function syncInventory(deps: Deps): Handler<z.output<typeof SyncInput>> {
 
 async function syncResources(
   deps: Deps,
-  resources: Resources,
-  seen: AllResources,
-  lease: Lease,
+  { resources, seen, lease }: Pick<World, 'resources' | 'seen' | 'lease'>,
+  before: Known,
+  last: LastDecision,
 ): Promise<{ resources: Record<string, number>; changed: number; written: number; waiting: number }> {
   const now = deps.clock.now();
   const world: World = {
@@ -67,7 +77,6 @@ async function syncResources(
     refusals: new Map(),
     waiting: new Map(),
   };
-  const before = await readKnown(world);
   const changed = await takeIn(world, before);
   if (changed > 0) deps.failpoint('sync-after-take-in');
   const touched = changed + (await letGo(world)) > 0;
@@ -75,7 +84,7 @@ async function syncResources(
     await writeMembers(deps.inventory.store, lease.fence);
     deps.failpoint('sync-after-members');
   }
-  const written = await writeStatuses(world, touched ? await readKnown(world) : before);
+  const written = await writeStatuses(world, touched ? await readKnown(deps) : before, last);
   const { autoscaler, pool, node } = seen;
   return {
     resources: { autoscalers: autoscaler.length, pools: pool.length, machines: node.length },

@@ -42,7 +42,7 @@ export async function letGo(world: World): Promise<number> {
   for (const [resources, step] of steps) {
     const going = resources.filter((resource) => isGoing(world, resource));
     if (going.length === 0) continue;
-    const known = await readKnown(world);
+    const known = await readKnown(world.deps);
     for (const resource of going) await step(world, known, resource);
     gone += going.length;
   }

@@ -27,7 +27,7 @@ const machineProblem = onceEach((node) => specProblem(MachineSpec, inputOf(node)
 export async function takeIn(world: World, known: Known): Promise<number> {
   const pools = await takePools(world, known);
   // A machine may be of a pool that has just come.
-  const machines = await takeMachines(world, pools > 0 ? await readKnown(world) : known);
+  const machines = await takeMachines(world, pools > 0 ? await readKnown(world.deps) : known);
   return pools + machines + (await takeSettings(world, known));
 }
 

@@ -37,7 +37,7 @@ export interface Known {
   readonly settings: Settings;
 }
 
-export async function readKnown({ deps: { inventory } }: World): Promise<Known> {
+export async function readKnown({ inventory }: Pick<Deps, 'inventory'>): Promise<Known> {
   const [described, records, settings] = await Promise.all([
     readDescribed(inventory.store),
     inventory.machines(),

@@ -1,7 +1,7 @@
 import { mergePatchOf } from '../../shared/adapters/json-merge.ts';
 import type { Json, Resource } from '../../shared/adapters/resources.ts';
 import { forEachOf } from '../deps.ts';
-import { autoscalerStatusOf, lastDecision } from './autoscaler-status.ts';
+import { autoscalerStatusOf, type LastDecision } from './autoscaler-status.ts';
 import { nodeStatusOf } from './node-status.ts';
 import { poolStatusOf } from './pool-status.ts';
 import { isStored, type Known, latest, recordOf, unlessRefused, type World } from './world.ts';
@@ -10,8 +10,7 @@ import { isStored, type Known, latest, recordOf, unlessRefused, type World } fro
 const atOnce = 16;
 
 /** Tells the resources what is known about them, where that is news. One that changed meanwhile is told next time. */
-export async function writeStatuses(world: World, known: Known): Promise<number> {
-  const last = await lastDecision(world.deps.inventory.store);
+export async function writeStatuses(world: World, known: Known, last: LastDecision): Promise<number> {
   const byPool = Map.groupBy(known.records.values(), ({ spec }) => spec.pool);
   const members = (pool: Resource) => (isStored(pool, known) ? (byPool.get(pool.name) ?? []) : []);
   const wanted: [Resource, () => Json | Promise<Json>][] = [

@@ -1,5 +1,5 @@
 import type { DecisionRecord } from '../core/decision.ts';
-import type { Lease, Store } from '../ports.ts';
+import type { Entry, Lease, Store } from '../ports.ts';
 import { decode, encode } from './codec.ts';
 import { keys } from './keys.ts';
 
@@ -13,20 +13,25 @@ interface Stats {
   readonly lastEvaluation: { readonly at: number; readonly decision: string; readonly summary: string };
 }
 
+type RecordDecision = (id: string, record: DecisionRecord, acted: boolean, lease: Lease) => Promise<void>;
+
 /**
  * Writes a decision down and counts it. One that does nothing and says the same as the one before is only
- * counted, or a quiet night would push out everything worth reading.
+ * counted, or a quiet night would push out everything worth reading. What was before is read now, by whoever
+ * holds the lease: together with all that the decision is made of.
  */
-export async function recordDecision(
+export async function openDecisions(store: Store): Promise<RecordDecision> {
+  const entry = await store.get(keys.global('stats'));
+  return (...decision) => recordDecision(store, entry, ...decision);
+}
+
+async function recordDecision(
   store: Store,
-  id: string,
-  record: DecisionRecord,
-  acted: boolean,
-  lease: Lease,
+  entry: Entry | undefined,
+  ...[id, record, acted, lease]: Parameters<RecordDecision>
 ): Promise<void> {
   const key = keys.global('stats');
-  const entry = await store.get(key);
-  const before = entry && decode<Stats>(entry.key, entry.value);
+  const before = entry && decode<Stats>(key, entry.value);
   const news = acted || before?.lastEvaluation.summary !== record.summary;
   const stats: Stats = {
     evaluations: (before?.evaluations ?? 0) + 1,

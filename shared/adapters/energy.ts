@@ -12,19 +12,18 @@ export async function readEnergy(store: Store): Promise<Energy | undefined> {
   return entry && decode<Energy>(entry.key, entry.value);
 }
 
-/** Adds to the account of watts. One writer at a time: whoever holds the lease of evaluations. */
-export async function countEnergy(
+/** Adds to the account of watts, as it is now. One writer at a time: whoever holds the lease of evaluations. */
+export async function openEnergy(
   store: Store,
-  machines: readonly Machine[],
-  lease: Lease,
-  now: number,
-): Promise<void> {
+): Promise<(machines: readonly Machine[], lease: Lease, now: number) => Promise<void>> {
   const key = keys.global('energy');
   const entry = await store.get(key);
   const before = entry && decode<Energy>(key, entry.value);
-  if (before && now - before.at < everyMs) return;
-  await store.commit(
-    [lease.fence, { key, revision: entry?.revision ?? 0 }],
-    [{ put: key, value: encode(addEnergy(before, machines, now)) }],
-  );
+  return async (machines, lease, now) => {
+    if (before && now - before.at < everyMs) return;
+    await store.commit(
+      [lease.fence, { key, revision: entry?.revision ?? 0 }],
+      [{ put: key, value: encode(addEnergy(before, machines, now)) }],
+    );
+  };
 }

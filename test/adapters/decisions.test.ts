@@ -1,5 +1,5 @@
 import { encode } from '../../shared/adapters/codec.ts';
-import { recordDecision } from '../../shared/adapters/decisions.ts';
+import { openDecisions } from '../../shared/adapters/decisions.ts';
 import { keys } from '../../shared/adapters/keys.ts';
 import { openStore } from '../../shared/adapters/store.ts';
 import type { DecisionRecord } from '../../shared/core/decision.ts';
@@ -28,8 +28,8 @@ const decision = (summary: string, more: Partial<DecisionRecord> = {}): Decision
   intents: [],
   ...more,
 });
-const record = (id: string, what: DecisionRecord, acted = false) =>
-  recordDecision(store, id, what, acted, lease);
+const record = async (id: string, what: DecisionRecord, acted = false) =>
+  (await openDecisions(store))(id, what, acted, lease);
 const ids = async (prefix: string) =>
   (await store.list(prefix)).entries.map(({ key }) => key.slice(prefix.length));
 const stats = async () => JSON.parse((await store.get(keys.global('stats')))?.value ?? 'null');
