@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 
 interface Props {
   readonly title: string;
@@ -16,7 +16,8 @@ export function Confirm({ title, says, word, option, onYes, onNo }: Props) {
   const dialog = useRef<HTMLDialogElement>(null);
   const [typed, setTyped] = useState('');
   const [ticked, setTicked] = useState(false);
-  useEffect(() => dialog.current?.showModal(), []);
+  // With the click, not a moment after it: the next key, Escape too, is meant for the dialog.
+  useLayoutEffect(() => dialog.current?.showModal(), []);
   const submit = (event: Event) => {
     event.preventDefault();
     if (typed === word) onYes(ticked);

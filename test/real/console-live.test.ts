@@ -149,7 +149,14 @@ describeWith(['chromium'], 'the console while things happen, in Chromium', () =>
     await eventually(async () => expect(await stateOf(page).textContent()).toBe('maintenance'), 60_000);
     await press('Give back from maintenance');
     await eventually(async () => expect(await stateOf(page).textContent()).toBe('off'), 60_000);
-    await page.getByRole('button', { name: 'Power on' }).click();
+    // What the click began, and nothing of what comes with the next frame.
+    const isAtOnce = page.evaluate(`(async () => {
+      [...document.querySelectorAll('.actions > button')].find((one) => one.textContent === 'Power on').click();
+      await new Promise((resolve) => queueMicrotask(resolve));
+      return document.querySelector('dialog')?.open;
+    })()`);
+    expect(await isAtOnce).toBe(true);
+    await page.getByRole('dialog').waitFor();
     await page.keyboard.press('Escape');
     await eventually(async () => expect(await page.getByRole('dialog').count()).toBe(0));
     await page.context().close();
