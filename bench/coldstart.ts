@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { KubeConfig } from '@kubernetes/client-node';
+import { CoreV1Api, KubeConfig } from '@kubernetes/client-node';
 import { parse } from 'yaml';
 import { events } from '../functions/events.ts';
 import { functionTable } from '../functions/index.ts';
@@ -55,16 +55,20 @@ export async function benchColdstart(): Promise<Table> {
   const lab = await startLab({ machines: makeMachines(4, { pool: 'rack' }), speed: 10 });
   cleanup.defer(() => lab.stop());
   const config = labConfig(lab.inventory(), { pools: [{ name: 'rack' }] });
-  const clusters = [{ name: 'the lab, HTTP', kubeconfig: lab.kubeconfig }];
+  const clusters: Reached[] = [{ name: 'the lab, HTTP', kubeconfig: lab.kubeconfig }];
   const missing = controlPlanePrograms.filter((program) => !findProgram(program));
   if (missing.length === 0) {
     const plane = await startControlPlane();
     cleanup.defer(() => plane.close());
-    clusters.push({ name: 'kube-apiserver, TLS', kubeconfig: plane.kubeConfig.exportConfig() });
+    clusters.push({
+      name: 'kube-apiserver, TLS',
+      kubeconfig: plane.kubeConfig.exportConfig(),
+      token: await callersToken(plane.kubeConfig),
+    });
   }
 
   const rows: string[][] = [];
-  for (const { name: cluster, kubeconfig } of clusters) {
+  for (const { name: cluster, kubeconfig, token } of clusters) {
     await describe(kubeconfig, config);
     // In JSON it needs as little reading as the account of a pod.
     const files = await writeHostFiles(config, JSON.stringify(parse(kubeconfig)), lab.inventory());
@@ -77,9 +81,10 @@ export async function benchColdstart(): Promise<Table> {
       KUBECONFIG: files.kubeconfig,
       BAMEL_CREDENTIALS_DIR: files.credentials,
       LOG_LEVEL: 'fatal',
+      ...(token && { BAMEL_TOKEN_AUDIENCE: audience }),
     };
     const start = (name: string, type: string = events.tick) =>
-      firstAnswer(join(dist, 'functions', name), env, type);
+      firstAnswer(join(dist, 'functions', name), env, headersOf(type, token));
     // Fills the store.
     await start('sync-inventory');
     for (const { definition } of functionTable) {
@@ -99,6 +104,26 @@ export async function benchColdstart(): Promise<Table> {
         : []),
     ],
   };
+}
+
+interface Reached {
+  readonly name: string;
+  readonly kubeconfig: string;
+  /** What callers come with, as on Knative; undefined: anybody may call. */
+  readonly token?: string;
+}
+
+const audience = 'bamel';
+
+/** As Knative has one made for a Trigger. */
+async function callersToken(kubeConfig: KubeConfig): Promise<string> {
+  const core = kubeConfig.makeApiClient(CoreV1Api);
+  const account = { namespace: 'default', name: 'trigger' };
+  await core.createNamespacedServiceAccount({ ...account, body: { metadata: { name: account.name } } });
+  const body = { spec: { audiences: [audience] } };
+  const { status } = await core.createNamespacedServiceAccountToken({ ...account, body });
+  if (!status?.token) throw new Error('the API server made no token');
+  return status.token;
 }
 
 /** Makes the custom resources of an inventory. */
@@ -170,7 +195,11 @@ async function bareNode(): Promise<number> {
   return wallMs;
 }
 
-async function firstAnswer(folder: string, env: Record<string, string>, type: string): Promise<Start> {
+async function firstAnswer(
+  folder: string,
+  env: Record<string, string>,
+  headers: () => Record<string, string>,
+): Promise<Start> {
   const [port = 0] = await freePorts(1);
   const begun = performance.now();
   const child = spawn(join(folder, 'start'), {
@@ -181,7 +210,7 @@ async function firstAnswer(folder: string, env: Record<string, string>, type: st
   try {
     for (;;) {
       if (child.exitCode !== null) throw new Error(`${folder} ended with ${child.exitCode}`);
-      const status = await post(port, type).catch(() => undefined);
+      const status = await post(port, headers()).catch(() => undefined);
       if (status === 204)
         return { wallMs: performance.now() - begun, threadMs: await threadTime(child.pid ?? 0) };
       if (performance.now() - begun > 60_000) throw new Error(`${folder} answers ${status}`);
@@ -193,16 +222,18 @@ async function firstAnswer(folder: string, env: Record<string, string>, type: st
   }
 }
 
-function post(port: number, type: string): Promise<number> {
+const headersOf = (type: string, token: string | undefined) => () => ({
+  'content-type': 'application/json',
+  'ce-specversion': '1.0',
+  // One that was seen before would not be handled.
+  'ce-id': newId('cold'),
+  'ce-source': '/bench',
+  'ce-type': type,
+  ...(token && { authorization: `Bearer ${token}` }),
+});
+
+function post(port: number, headers: Record<string, string>): Promise<number> {
   const { promise, resolve, reject } = Promise.withResolvers<number>();
-  const headers = {
-    'content-type': 'application/json',
-    'ce-specversion': '1.0',
-    // One that was seen before would not be handled.
-    'ce-id': newId('cold'),
-    'ce-source': '/bench',
-    'ce-type': type,
-  };
   const sending = request({ host: '127.0.0.1', port, method: 'POST', headers, agent: false }, (response) => {
     response.resume().on('end', () => resolve(response.statusCode ?? 0));
   });

@@ -1,5 +1,6 @@
 import { snapshotNow } from '../functions/api/snapshot.ts';
 import { createInventory, type Inventory } from '../shared/adapters/inventory.ts';
+import { openKube } from '../shared/adapters/kube-config.ts';
 import { lazyCluster } from '../shared/adapters/kube-lazy.ts';
 import { openStore } from '../shared/adapters/store.ts';
 import type { Snapshot } from '../shared/core/snapshot.ts';
@@ -20,7 +21,7 @@ export async function look<Value>(
 ): Promise<Value> {
   const store = await openStore(storeUrl(url, io), { readOnly: true });
   const cluster = lazyCluster({
-    kubeconfigFile: kubeconfig ?? io.env.KUBECONFIG,
+    open: () => openKube({ kubeconfigFile: kubeconfig ?? io.env.KUBECONFIG }),
     clock: realClock,
     log: createLog({ level: 'silent', format: 'json' }),
   });

@@ -4,10 +4,11 @@ import { credentialsFromFolder } from '../shared/adapters/credentials.ts';
 import { credentialsFromSecrets } from '../shared/adapters/credentials-kube.ts';
 import { createInventory } from '../shared/adapters/inventory.ts';
 import { type KubeAccess, lazyKubeAccess } from '../shared/adapters/kube-access.ts';
+import { type OpenKube, shareKube } from '../shared/adapters/kube-config.ts';
 import { nodeEvidence } from '../shared/adapters/kube-evidence.ts';
 import { kubeJobs } from '../shared/adapters/kube-jobs.ts';
 import { lazyCluster } from '../shared/adapters/kube-lazy.ts';
-import { lazyObjects } from '../shared/adapters/kube-objects.ts';
+import { kubeObjects } from '../shared/adapters/kube-objects.ts';
 import { lazyResources } from '../shared/adapters/kube-resources-lazy.ts';
 import { defaultNetworks, networkGuard } from '../shared/adapters/network-guard.ts';
 import type { Resource } from '../shared/adapters/resources.ts';
@@ -71,18 +72,24 @@ const metricsSourceOf = (
         },
       };
 
+interface Connected {
+  readonly deps: Omit<Deps, 'sink'>;
+  readonly openKube: OpenKube;
+  close(): Promise<void>;
+}
+
 /** Builds what the handlers need, in this one place. Nothing is contacted before it is used. */
-export async function connect(
-  options: ConnectOptions,
-): Promise<{ readonly deps: Omit<Deps, 'sink'>; close(): Promise<void> }> {
-  const { settings, log } = options;
+export async function connect(options: ConnectOptions): Promise<Connected> {
+  const { settings, log, quick = false } = options;
   const clock = realClock;
-  const store = await openStore(settings.store, { quick: options.quick ?? false });
-  const cluster = lazyCluster({ ...options, kubeconfigFile: settings.kubeconfig, clock });
-  const access = lazyKubeAccess({ ...options, kubeconfigFile: settings.kubeconfig });
-  const objects = lazyObjects({ ...options, kubeconfigFile: settings.kubeconfig });
+  const store = await openStore(settings.store, { quick });
+  const where = { kubeconfig: options.kubeconfig, kubeconfigFile: settings.kubeconfig, quick };
+  const kube = shareKube(where);
+  const cluster = lazyCluster({ ...options, open: kube.open, clock });
+  const access = lazyKubeAccess(where);
+  const objects = kubeObjects(kube.open);
   const reached = { ...reach(cluster, access, settings), objects };
-  const resources = lazyResources({ ...options, kubeconfigFile: settings.kubeconfig, clock });
+  const resources = lazyResources({ ...options, open: kube.open, clock });
   const credentials =
     options.credentials ??
     (settings.credentialsDir
@@ -96,10 +103,7 @@ export async function connect(
       inventory: createInventory(store, clock),
       cluster,
       resources,
-      config: configSource(settings.config, {
-        kubeconfig: options.kubeconfig,
-        kubeconfigFile: settings.kubeconfig,
-      }),
+      config: configSource(settings.config, kube.open),
       driverFor: (spec) => {
         warnIfInsecure(spec);
         return driverFor(spec, { ...reached, credentials, clock });
@@ -116,10 +120,11 @@ export async function connect(
       owner: newId(hostname()),
       ownNode: settings.nodeName,
     },
+    openKube: kube.open,
     async close() {
       cluster.close();
       resources.close();
-      objects.close();
+      await kube.close();
       await store.close();
     },
   };

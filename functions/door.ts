@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
-import { openKube } from '../shared/adapters/kube-config.ts';
+import type { OpenKube } from '../shared/adapters/kube-config.ts';
 import { kubeTokenReview } from '../shared/adapters/kube-token-review.ts';
-import type { KubeTransport } from '../shared/adapters/kube-transport.ts';
 import { createSeenEvents } from '../shared/adapters/seen-events.ts';
 import { type TokenSource, tokenFromFile } from '../shared/runtime/callers.ts';
 import { SettingsError } from '../shared/runtime/flags.ts';
@@ -18,19 +17,11 @@ export type Doorway = Omit<ServeOptions, 'log' | 'metrics' | 'ready' | 'collect'
 export function doorOf(
   settings: ProcessSettings,
   { inventory, clock, log }: Pick<Deps, 'inventory' | 'clock' | 'log'>,
+  openKube: OpenKube,
 ): { readonly doorway: Doorway; close(): Promise<void> } {
   const { readTokenFile, tokenAudience, callers, healthPort, eventMaxAgeMs, rateLimit } = settings;
   const { pressureTokenFile, pressureCallers } = settings;
   const seen = createSeenEvents(inventory.store, clock, eventMaxAgeMs);
-  let kube: Promise<KubeTransport> | undefined;
-  /** Once somebody comes with a token; what could not be opened is tried again. */
-  const open = (): Promise<KubeTransport> => {
-    kube ??= openKube({ kubeconfigFile: settings.kubeconfig });
-    kube.catch(() => {
-      kube = undefined;
-    });
-    return kube;
-  };
   return {
     doorway: {
       ...servingOptions(settings),
@@ -38,7 +29,7 @@ export function doorOf(
       review:
         tokenAudience === undefined
           ? undefined
-          : kubeTokenReview(open, {
+          : kubeTokenReview(openKube, {
               audience: tokenAudience,
               callers,
               tellers: pressureCallers,
@@ -57,11 +48,7 @@ export function doorOf(
       events: { maxAgeMs: eventMaxAgeMs, seen, clock },
       rateLimit: rateLimit === 0 ? undefined : { perSecond: rateLimit, burst: 2 * rateLimit },
     },
-    async close() {
-      await seen.close();
-      // What could not be opened need not be closed.
-      (await kube?.catch(() => undefined))?.close();
-    },
+    close: () => seen.close(),
   };
 }
 

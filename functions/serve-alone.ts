@@ -29,14 +29,18 @@ export async function serveAlone({ name, make }: AloneOptions): Promise<void> {
   const settings = settingsOrExit();
   const log = logFor(settings).child({ function: name });
   const metrics = metricsLater(() => createMetrics(name));
-  const { deps: given, close } = await connect({
+  const {
+    deps: given,
+    openKube,
+    close,
+  } = await connect({
     settings,
     log,
     quick: true,
     sees: permissions[name]?.sees,
   }).catch(exitOnMistake);
   const deps = measured(given, metrics);
-  const door = orExit(() => doorOf(settings, deps));
+  const door = orExit(() => doorOf(settings, deps, openKube));
   const out = outgoing(settings, name, deps);
   const start = async () => {
     const made = await make({ ...deps, sink: out.sink }, settings);

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { ConfigError } from '../schema/config-file.ts';
-import { type KubeConfigSource, openKube } from './kube-config.ts';
+import type { OpenKube } from './kube-config.ts';
 
 /** Where the YAML text with pools and machines stands. */
 export interface ConfigSource {
@@ -18,13 +18,10 @@ const configMap = /^configmap:([^/]+)\/([^/]+)$/;
 const onlyResources = 'resources:';
 
 /** A file's path, `configmap:NAMESPACE/NAME`, or `resources:`, which is no text at all. */
-export function configSource(
-  address: string | undefined,
-  cluster: KubeConfigSource,
-): ConfigSource | undefined {
+export function configSource(address: string | undefined, open: OpenKube): ConfigSource | undefined {
   if (address === undefined || address === onlyResources) return undefined;
   const [, namespace, name] = configMap.exec(address) ?? [];
-  if (namespace && name) return { name: address, read: () => readConfigMap(cluster, namespace, name) };
+  if (namespace && name) return { name: address, read: () => readConfigMap(open, namespace, name) };
   return {
     name: address,
     read: () =>
@@ -39,19 +36,18 @@ export function configSource(
 /** False: what it names is in the cluster, which may not answer yet. */
 export const isFile = (address: string): boolean => address !== onlyResources && !configMap.test(address);
 
-async function readConfigMap(cluster: KubeConfigSource, namespace: string, name: string): Promise<string> {
+async function readConfigMap(open: OpenKube, namespace: string, name: string): Promise<string> {
   const where = `configmap:${namespace}/${name}`;
   const [{ keepConnections }, { problemOf }] = await Promise.all([
     import('./kube-connections.ts'),
     import('./kube-errors.ts'),
   ]);
-  const connections = keepConnections(await openKube(cluster), patience);
+  const connections = keepConnections(await open(), patience);
   const { data = {} } = await connections.apis.core
     .readNamespacedConfigMap({ namespace, name })
     .catch((error: unknown) => {
       throw new ConfigError(`${where}: cannot be read (${problemOf(error)})`);
-    })
-    .finally(() => connections.close());
+    });
   const [text, ...others] = Object.values(data);
   if (text === undefined) throw new ConfigError(`${where}: has no data. Put the YAML text under any one key`);
   if (others.length > 0 && data['bamel.yaml'] === undefined)

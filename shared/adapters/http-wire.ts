@@ -5,6 +5,8 @@ import { readAnswers, type WireAnswer } from './http-answers.ts';
 export type WireTls = Pick<ConnectionOptions, 'ca' | 'cert' | 'key' | 'rejectUnauthorized' | 'servername'>;
 
 export interface WireRequest {
+  /** It changes nothing: it may be sent behind others, and again. */
+  readonly isRead: boolean;
   readonly method: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -28,7 +30,7 @@ interface Wire {
 function openWire(base: URL, tls: WireTls = {}): Wire {
   const isSecure = base.protocol === 'https:';
   const socket = connectTo(base, isSecure, tls);
-  const waiting: { readonly method: string; readonly answered: PromiseWithResolvers<WireAnswer> }[] = [];
+  const waiting: { readonly isRead: boolean; readonly answered: PromiseWithResolvers<WireAnswer> }[] = [];
   let unsent = '';
   let wasConnected = false;
   let isClosed = false;
@@ -67,7 +69,7 @@ function openWire(base: URL, tls: WireTls = {}): Wire {
       return waiting.length;
     },
     get onlyReads() {
-      return waiting.every(({ method }) => method === 'GET');
+      return waiting.every(({ isRead }) => isRead);
     },
     get wasConnected() {
       return wasConnected;
@@ -79,7 +81,7 @@ function openWire(base: URL, tls: WireTls = {}): Wire {
       signal.throwIfAborted();
       const text = textOf(base, request);
       const answered = Promise.withResolvers<WireAnswer>();
-      waiting.push({ method: request.method, answered });
+      waiting.push({ isRead: request.isRead, answered });
       if (wasConnected) socket.write(text);
       else unsent += text;
       const abort = (): void => end(signal.reason);
@@ -125,7 +127,7 @@ const mostBehind = 16;
 
 interface Wires {
   /** The connection for a request: one that nobody uses, one that others only read from, or a new one. */
-  take(method: string): Wire;
+  take(isRead: boolean): Wire;
   close(): void;
 }
 
@@ -137,9 +139,9 @@ interface Wires {
 export function createWires(base: URL, tls: WireTls = {}): Wires {
   let wires: Wire[] = [];
   return {
-    take(method) {
+    take(isRead) {
       wires = wires.filter(({ isClosed }) => !isClosed);
-      const shared = (wire: Wire): boolean => method === 'GET' && wire.onlyReads && wire.waiting < mostBehind;
+      const shared = (wire: Wire): boolean => isRead && wire.onlyReads && wire.waiting < mostBehind;
       const found = wires.find(({ waiting }) => waiting === 0) ?? wires.find(shared);
       if (found) return found;
       const opened = openWire(base, tls);

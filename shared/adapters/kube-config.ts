@@ -18,6 +18,27 @@ export async function openKube(source: KubeConfigSource): Promise<KubeTransport>
   return clientTransport(await loadKubeConfig(source));
 }
 
+/** How the parts of a process reach the one API server that all of them ask. */
+export type OpenKube = () => Promise<KubeTransport>;
+
+/** Opened when first used; what could not be opened is tried again. */
+export function shareKube(source: KubeConfigSource): { readonly open: OpenKube; close(): Promise<void> } {
+  let opened: Promise<KubeTransport> | undefined;
+  return {
+    open() {
+      opened ??= openKube(source).catch((error: unknown) => {
+        opened = undefined;
+        throw error;
+      });
+      return opened;
+    },
+    async close() {
+      // What could not be opened need not be closed.
+      (await opened?.catch(() => undefined))?.close();
+    },
+  };
+}
+
 /** client-node takes longer to load than all the rest: it is loaded when first used. */
 export async function loadKubeConfig({ kubeconfig, kubeconfigFile }: KubeConfigSource): Promise<KubeConfig> {
   const { KubeConfig } = await import('@kubernetes/client-node');

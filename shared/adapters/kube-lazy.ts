@@ -1,8 +1,10 @@
 import type { Cluster } from '../ports.ts';
 import type { KubeClusterOptions } from './kube-cluster.ts';
-import { type KubeConfigSource, openKube } from './kube-config.ts';
+import type { OpenKube } from './kube-config.ts';
 
-export interface LazyClusterOptions extends Omit<KubeClusterOptions, 'kubeConfig'>, KubeConfigSource {}
+export interface LazyClusterOptions extends Omit<KubeClusterOptions, 'kubeConfig'> {
+  readonly open: OpenKube;
+}
 
 /** What talks to Kubernetes is loaded when first used, which some functions never do. */
 export function lazyCluster(options: LazyClusterOptions): Cluster & { close(): void } {
@@ -31,14 +33,7 @@ export function lazyCluster(options: LazyClusterOptions): Cluster & { close(): v
   };
 }
 
-async function connect({
-  kubeconfig,
-  kubeconfigFile,
-  ...options
-}: LazyClusterOptions): Promise<Cluster & { close(): void }> {
-  const [kubeConfig, { createKubeCluster }] = await Promise.all([
-    openKube({ kubeconfig, kubeconfigFile, quick: options.quick }),
-    import('./kube-cluster.ts'),
-  ]);
+async function connect({ open, ...options }: LazyClusterOptions): Promise<Cluster & { close(): void }> {
+  const [kubeConfig, { createKubeCluster }] = await Promise.all([open(), import('./kube-cluster.ts')]);
   return createKubeCluster({ ...options, kubeConfig });
 }

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { type KubeObject, type KubeObjects, PowerError } from '../ports.ts';
-import { type KubeConfigSource, openKube } from './kube-config.ts';
+import type { OpenKube } from './kube-config.ts';
 import { retryAfter } from './kube-errors.ts';
-import { ApiException, type KubeAnswer, type KubeCall, type KubeTransport } from './kube-transport.ts';
+import { ApiException, type KubeAnswer, type KubeCall } from './kube-transport.ts';
 
 /** On a connection that has silently died a call would last for minutes. */
 const longestMs = 10_000;
@@ -23,12 +23,12 @@ const Many = z.object({ items: z.array(One) });
 const anything = z.unknown().transform(() => true);
 
 /** Any object of the cluster by its path, as drivers want it. Nothing is contacted before it is used. */
-export function kubeObjects(transport: () => Promise<KubeTransport>): KubeObjects {
+export function kubeObjects(open: OpenKube): KubeObjects {
   const send = async (call: KubeCall, signal: AbortSignal): Promise<KubeAnswer> => {
     const inTime = AbortSignal.any([signal, AbortSignal.timeout(longestMs)]);
     try {
       inTime.throwIfAborted();
-      return await (await transport()).send(call, inTime);
+      return await (await open()).send(call, inTime);
     } catch (error) {
       const { code } = error as { code?: unknown };
       throw inTime.aborted
@@ -79,25 +79,6 @@ export function kubeObjects(transport: () => Promise<KubeTransport>): KubeObject
     },
     async remove(path, signal) {
       return (await ask(anything, { method: 'DELETE', path, query: {} }, signal)) ?? false;
-    },
-  };
-}
-
-/** The client is loaded when first used, which those without such machines never do. */
-export function lazyObjects(source: KubeConfigSource): KubeObjects & { close(): void } {
-  let opened: Promise<KubeTransport> | undefined;
-  const objects = kubeObjects(() => {
-    opened ??= openKube(source);
-    return opened;
-  });
-  return {
-    ...objects,
-    close() {
-      opened?.then(
-        (transport) => transport.close(),
-        // It was never there: whoever used it was told why.
-        () => undefined,
-      );
     },
   };
 }

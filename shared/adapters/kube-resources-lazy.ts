@@ -1,8 +1,10 @@
-import { type KubeConfigSource, openKube } from './kube-config.ts';
+import type { OpenKube } from './kube-config.ts';
 import type { KubeResourcesOptions } from './kube-resources.ts';
 import type { Resources } from './resources.ts';
 
-export interface LazyResourcesOptions extends Omit<KubeResourcesOptions, 'kubeConfig'>, KubeConfigSource {}
+export interface LazyResourcesOptions extends Omit<KubeResourcesOptions, 'kubeConfig'> {
+  readonly open: OpenKube;
+}
 
 /** The client is loaded when first used, which functions that have nothing to do with resources never do. */
 export function lazyResources(options: LazyResourcesOptions): Resources & { close(): void } {
@@ -29,14 +31,7 @@ export function lazyResources(options: LazyResourcesOptions): Resources & { clos
   };
 }
 
-async function connect({
-  kubeconfig,
-  kubeconfigFile,
-  ...options
-}: LazyResourcesOptions): Promise<Resources & { close(): void }> {
-  const [kubeConfig, { createKubeResources }] = await Promise.all([
-    openKube({ kubeconfig, kubeconfigFile, quick: options.quick }),
-    import('./kube-resources.ts'),
-  ]);
+async function connect({ open, ...options }: LazyResourcesOptions): Promise<Resources & { close(): void }> {
+  const [kubeConfig, { createKubeResources }] = await Promise.all([open(), import('./kube-resources.ts')]);
   return createKubeResources({ ...options, kubeConfig });
 }

@@ -5,6 +5,7 @@ import { isAccount, type TokenReview } from '../runtime/callers.ts';
 import { HttpError } from '../runtime/http-answer.ts';
 import type { Log } from '../runtime/log.ts';
 import { createRateLimit } from '../runtime/rate-limit.ts';
+import type { OpenKube } from './kube-config.ts';
 import { problemOf } from './kube-errors.ts';
 import { ApiException, type KubeTransport } from './kube-transport.ts';
 
@@ -43,7 +44,7 @@ interface Kept {
 
 /** Asks the API server whose token it is. Without an answer nobody is let in. */
 export function kubeTokenReview(
-  open: () => Promise<KubeTransport>,
+  open: OpenKube,
   { audience, callers, tellers = [], clock, log }: TokenReviewOptions,
 ): TokenReview {
   const kept = new Map<string, Kept>();
@@ -102,6 +103,7 @@ async function reviewOf(
       path: '/apis/authentication.k8s.io/v1/tokenreviews',
       query: {},
       body: { ...kind, spec: { token, audiences: [audience] } },
+      onlyAsks: true,
     },
     AbortSignal.timeout(answerMs),
   );

@@ -25,6 +25,7 @@ export function httpsTransport({ server, namespace, tls, token }: KubeTarget, qu
       if (value !== undefined) query.set(name, String(value));
     const bearer = token();
     return {
+      isRead: call.method === 'GET' || call.onlyAsks === true,
       method: call.method,
       path: `${folder}${call.path}${query.size > 0 ? `?${query}` : ''}`,
       headers: {
@@ -40,7 +41,7 @@ export function httpsTransport({ server, namespace, tls, token }: KubeTarget, qu
   let agent: Agent | undefined;
   async function ask(call: KubeCall, signal: AbortSignal): Promise<IncomingMessage> {
     agent ??= isSecure ? new TlsAgent({ keepAlive: true, ...tls }) : new Agent({ keepAlive: true });
-    const { body, ...request } = requestOf(call);
+    const { body, isRead: _, ...request } = requestOf(call);
     // Node.js says it by itself, but not of what is deleted.
     const length = body === undefined ? {} : { 'content-length': Buffer.byteLength(body) };
     const headers = { ...request.headers, ...length };
@@ -58,11 +59,11 @@ export function httpsTransport({ server, namespace, tls, token }: KubeTarget, qu
     async send(call, signal) {
       if (wires) {
         const request = requestOf(call);
-        const wire = wires.take(call.method);
+        const wire = wires.take(request.isRead);
         return wire.send(request, signal).catch((error) => {
           // Shared with others, or kept for later, it may have ended before our turn: what only reads is asked again.
-          if (call.method !== 'GET' || signal.aborted || !wire.wasConnected) throw error;
-          return wires.take(call.method).send(request, signal);
+          if (!request.isRead || signal.aborted || !wire.wasConnected) throw error;
+          return wires.take(true).send(request, signal);
         });
       }
       const response = await ask(call, signal);

@@ -5,6 +5,8 @@ export interface KubeCall {
   /** What is undefined is left out. */
   readonly query: Readonly<Record<string, string | number | boolean | undefined>>;
   readonly body?: unknown;
+  /** It changes nothing, although it is no GET. */
+  readonly onlyAsks?: boolean;
 }
 
 export interface KubeAnswer {

@@ -68,12 +68,13 @@ export function createGateway({ hosts, credentials, serverName }: EtcdAddress): 
   const wires = createWires(base, tls);
   const post = async (path: string, body: object, withinMs = deadlineMs): Promise<Json> => {
     const request = {
+      isRead: false,
       method: 'POST',
       path: `/v3/${path}`,
       headers,
       body: JSON.stringify(body, asJson),
     };
-    const wire = wires.take(request.method);
+    const wire = wires.take(false);
     try {
       const { status, text } = await wire.send(request, AbortSignal.timeout(Math.floor(withinMs)));
       if (status === 200) return JSON.parse(text) as Json;

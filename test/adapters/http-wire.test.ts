@@ -20,7 +20,8 @@ beforeEach(() => {
 afterEach(() => cleanup.disposeAsync());
 
 const never = new AbortController().signal;
-const get = (path = '/') => ({ method: 'GET', path, headers: {} });
+const get = (path = '/') => ({ isRead: true, method: 'GET', path, headers: {} });
+const post = (path = '/') => ({ isRead: false, method: 'POST', path, headers: {}, body: '{}' });
 
 async function listening(server: Server | ReturnType<typeof createTcpServer>): Promise<number> {
   server.listen(0, '127.0.0.1');
@@ -47,7 +48,7 @@ function open(port: number, tls?: WireTls) {
   const wires = createWires(new URL(`${tls ? 'https' : 'http'}://127.0.0.1:${port}`), tls);
   cleanup.defer(() => wires.close());
   const send = (request: Parameters<ReturnType<typeof wires.take>['send']>[0], signal = never) =>
-    wires.take(request.method).send(request, signal);
+    wires.take(request.isRead).send(request, signal);
   return { ...wires, send };
 }
 
@@ -82,6 +83,7 @@ test('a body goes there and back, with its headers, status and length in bytes',
   });
   const body = '{"name":"größe ☃"}';
   const answer = await wires.send({
+    isRead: false,
     method: 'POST',
     path: '/v3/kv?limit=5',
     headers: { 'content-type': 'application/json' },
@@ -114,8 +116,8 @@ test('what changes something waits behind nobody, and is waited for by nobody', 
     response.end(request.url);
   });
   const slow = wires.send(get('/slow'));
-  expect((await wires.send({ ...get('/write'), method: 'POST', body: '{}' })).text).toBe('/write');
-  const slowWrite = wires.send({ ...get('/slow'), method: 'POST', body: '{}' });
+  expect((await wires.send(post('/write'))).text).toBe('/write');
+  const slowWrite = wires.send(post('/slow'));
   expect(seen.connections).toBe(2);
   held.resolve();
   expect((await slow).text).toBe('/slow');
@@ -167,7 +169,7 @@ test.each([
   ['an answer too many', 'HTTP/1.1 204 No\r\n\r\nHTTP/1.1 204 No\r\n\r\n', undefined],
 ])('%s is an error, and the connection is not used again', async (_name, raw, message) => {
   const wires = await sayRaw(raw);
-  const wire = wires.take('GET');
+  const wire = wires.take(true);
   const sent = wire.send(get(), never);
   if (message) await expect(sent).rejects.toThrow(message);
   else await sent;
@@ -190,13 +192,13 @@ test('a connection that ends during an answer, or with it, ends what waits behin
 test('a signal ends the wait, with its reason; what was never sent is told apart', async () => {
   const { wires } = await serve(() => undefined);
   const controller = new AbortController();
-  const wire = wires.take('POST');
-  const waiting = wire.send({ ...get(), method: 'POST', body: '{}' }, controller.signal);
+  const wire = wires.take(false);
+  const waiting = wire.send(post(), controller.signal);
   await eventually(() => expect(wire.wasConnected).toBe(true));
   controller.abort(new Error('too late'));
   await expect(waiting).rejects.toThrow('too late');
   const [port = 0] = await freePorts(1);
-  const refused = open(port).take('POST');
+  const refused = open(port).take(false);
   await expect(refused.send(get(), never)).rejects.toMatchObject({ code: 'ECONNREFUSED' });
   expect(refused.wasConnected).toBe(false);
 });

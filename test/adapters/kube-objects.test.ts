@@ -1,4 +1,5 @@
-import { kubeObjects, lazyObjects } from '../../shared/adapters/kube-objects.ts';
+import { shareKube } from '../../shared/adapters/kube-config.ts';
+import { kubeObjects } from '../../shared/adapters/kube-objects.ts';
 import type { KubeAnswer, KubeCall, KubeTransport } from '../../shared/adapters/kube-transport.ts';
 import { httpsTransport } from '../../shared/adapters/kube-transport-https.ts';
 import { PowerError } from '../../shared/ports.ts';
@@ -39,7 +40,8 @@ const answering = (given: Partial<KubeAnswer>, calls: KubeCall[] = []) =>
   }));
 
 test('an object is made once, read, listed by its labels, changed and deleted', async () => {
-  const objects = lazyObjects({ kubeconfig: api.kubeconfig() });
+  const kube = shareKube({ kubeconfig: api.kubeconfig() });
+  const objects = kubeObjects(kube.open);
   const path = `${folder}/one`;
   expect(await objects.get(path, patient())).toBeUndefined();
   const made = await objects.ensure(path, settings('one', { of: 'us' }), patient());
@@ -56,7 +58,7 @@ test('an object is made once, read, listed by its labels, changed and deleted', 
   expect(await objects.remove(path, patient())).toBe(true);
   expect(await objects.remove(path, patient())).toBe(false);
   expect(await failing(objects.patch(path, {}, patient()))).toMatchObject({ code: 'busy' });
-  objects.close();
+  await kube.close();
 });
 
 test('who was faster made it: that is what is there', async () => {
@@ -135,9 +137,11 @@ test('an answer that is no object is none', async () => {
 });
 
 test('nobody there is unreachable, no answer is a time-out, and an aborted signal sends nothing', async () => {
-  const gone = lazyObjects({ kubeconfig: api.kubeconfig().replace(/127\.0\.0\.1:\d+/, '127.0.0.1:1') });
-  expect(await failing(gone.get(`${folder}/x`, patient()))).toMatchObject({ code: 'unreachable' });
-  gone.close();
+  const nobody = shareKube({ kubeconfig: api.kubeconfig().replace(/127\.0\.0\.1:\d+/, '127.0.0.1:1') });
+  expect(await failing(kubeObjects(nobody.open).get(`${folder}/x`, patient()))).toMatchObject({
+    code: 'unreachable',
+  });
+  await nobody.close();
   const silent = kubeObjects(async () => ({
     ...transport,
     send: (_, signal) =>

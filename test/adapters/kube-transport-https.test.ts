@@ -55,6 +55,19 @@ test('what only reads and was behind an answer that ended the connection is aske
   expect(answers.map(({ text }) => text)).toEqual(['fine', 'fine', 'fine']);
 });
 
+test('a question that is no GET shares a connection like one, and is asked again', async () => {
+  let asked = 0;
+  const transport = await serve((request, response) => {
+    asked += 1;
+    // The first one is never answered, and the second ends both: they are on one connection.
+    if (asked === 2) request.socket.destroy();
+    else if (asked > 2) response.end(request.method);
+  });
+  const review = { method: 'POST', path: '/review', query: {}, body: {}, onlyAsks: true } as const;
+  const both = [transport.send(call('GET', '/a'), patient()), transport.send(review, patient())];
+  expect((await Promise.all(both)).map(({ text }) => text)).toEqual(['GET', 'POST']);
+});
+
 test('whose patience ends takes nobody else along', async () => {
   const held = Promise.withResolvers<void>();
   let asked = 0;

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { doorOf, sinkToken } from '../../functions/door.ts';
 import { createInventory } from '../../shared/adapters/inventory.ts';
+import { shareKube } from '../../shared/adapters/kube-config.ts';
 import { openStore } from '../../shared/adapters/store.ts';
 import type { TokenReview } from '../../shared/runtime/callers.ts';
 import { realClock } from '../../shared/runtime/clock.ts';
@@ -124,7 +125,11 @@ describe('as the settings say', () => {
     const store = await openStore('embedded:');
     try {
       const inventory = createInventory(store, realClock);
-      const door = doorOf(read.settings, { inventory, clock: realClock, log: memoryLog().log });
+      const door = doorOf(
+        read.settings,
+        { inventory, clock: realClock, log: memoryLog().log },
+        shareKube({}).open,
+      );
       await door.close();
       return door.doorway;
     } finally {

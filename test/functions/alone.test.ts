@@ -1,39 +1,62 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { events } from '../../functions/events.ts';
+import { eventHeaders, post } from '../runtime/harness.ts';
 import { eventually } from '../support/eventually.ts';
 
 const functions = fileURLToPath(new URL('../../functions', import.meta.url));
+const reviews = '/apis/authentication.k8s.io/v1/tokenreviews';
+const pathOf = (request: IncomingMessage): string => (request.url ?? '').split('?', 1)[0] ?? '';
 
-test.each([
-  ['evaluate-scaling', '/api/v1/pods'],
-  ['join-watcher', '/api/v1/nodes'],
-  ['sync-inventory', '/apis/bamel.dev/v1alpha1'],
-])('%s in a process of its own asks for %s before the first event comes', async (name, path) => {
-  await using cleanup = new AsyncDisposableStack();
-  const asked: string[] = [];
-  const cluster = createServer((request, response) => {
-    asked.push((request.url ?? '').split('?', 1)[0] ?? '');
-    response.end(JSON.stringify({ metadata: { resourceVersion: '1' }, items: [], resources: [] }));
+let cleanup: AsyncDisposableStack;
+beforeEach(() => {
+  cleanup = new AsyncDisposableStack();
+});
+afterEach(() => cleanup.disposeAsync());
+
+/**
+ * An empty cluster that lets everybody in, and the connections on which it was asked for what; with `isSlow` it shows
+ * nothing before it was asked who a caller is.
+ */
+async function startCluster({ isSlow = false } = {}) {
+  const asked = new Map<string, Socket>();
+  const status = {
+    authenticated: true,
+    audiences: ['bamel'],
+    user: { username: 'system:serviceaccount:default:trigger' },
+  };
+  const wasReviewed = Promise.withResolvers<void>();
+  if (!isSlow) wasReviewed.resolve();
+  const server = createServer(async (request, response) => {
+    asked.set(pathOf(request), request.socket);
+    if (pathOf(request) === reviews) wasReviewed.resolve();
+    await wasReviewed.promise;
+    const list = { metadata: { resourceVersion: '1' }, items: [], resources: [] };
+    response.end(JSON.stringify(pathOf(request) === reviews ? { status } : list));
   }).listen(0, '127.0.0.1');
-  await once(cluster, 'listening');
+  await once(server, 'listening');
   cleanup.defer(() => {
-    cluster.closeAllConnections();
-    cluster.close();
+    server.closeAllConnections();
+    server.close();
   });
+  return { asked, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+}
+
+/** The function in a process of its own, with an empty store; where it listens. */
+async function startAlone(name: string, cluster: string, env: Record<string, string> = {}): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'bamel-alone-'));
   cleanup.defer(() => rm(folder, { recursive: true }));
   const kubeconfig = {
     'current-context': 'here',
     contexts: [{ name: 'here', context: { cluster: 'c', user: 'u' } }],
-    clusters: [
-      { name: 'c', cluster: { server: `http://127.0.0.1:${(cluster.address() as AddressInfo).port}` } },
-    ],
+    clusters: [{ name: 'c', cluster: { server: cluster } }],
     users: [{ name: 'u', user: {} }],
   };
   await writeFile(join(folder, 'kubeconfig'), JSON.stringify(kubeconfig));
@@ -43,13 +66,38 @@ test.each([
       PORT: '0',
       BAMEL_STORE: 'embedded:',
       KUBECONFIG: join(folder, 'kubeconfig'),
+      LOG_FORMAT: 'json',
+      ...env,
     },
-    stdio: 'ignore',
+    stdio: ['ignore', 'pipe', 'inherit'],
   });
   cleanup.defer(async () => {
     const ended = once(child, 'exit');
     child.kill('SIGKILL');
     await ended;
   });
-  await eventually(() => expect(asked).toContain(path));
+  for await (const line of createInterface(child.stdout)) {
+    const url = /"url":"([^"]+)"/.exec(line)?.[1];
+    if (url) return url;
+  }
+  throw new Error(`${name} ended before it listened`);
+}
+
+test.each([
+  ['evaluate-scaling', '/api/v1/pods'],
+  ['join-watcher', '/api/v1/nodes'],
+  ['sync-inventory', '/apis/bamel.dev/v1alpha1'],
+])('%s in a process of its own asks for %s before the first event comes', async (name, path) => {
+  const { asked, url } = await startCluster();
+  await startAlone(name, url);
+  await eventually(() => expect([...asked.keys()]).toContain(path));
+});
+
+test('who a caller is, is asked on the connection that the cluster is looked at through', async () => {
+  const { asked, url } = await startCluster({ isSlow: true });
+  const own = await startAlone('join-watcher', url, { BAMEL_TOKEN_AUDIENCE: 'bamel' });
+  const headers = { ...eventHeaders({ 'ce-type': events.tick }), authorization: 'Bearer good' };
+  expect((await post(own, '{}', headers)).status).toBe(204);
+  expect([...asked.keys()]).toContain(reviews);
+  expect(asked.get(reviews)).toBe(asked.get('/api/v1/nodes'));
 });

@@ -1,6 +1,7 @@
 import { CoreV1Api } from '@kubernetes/client-node';
 import { createKubeCluster } from '../../shared/adapters/kube-cluster.ts';
-import { lazyObjects } from '../../shared/adapters/kube-objects.ts';
+import { shareKube } from '../../shared/adapters/kube-config.ts';
+import { kubeObjects } from '../../shared/adapters/kube-objects.ts';
 import { createLog } from '../../shared/runtime/log.ts';
 import {
   clusterAdapterContract,
@@ -40,8 +41,10 @@ describeWith([...controlPlanePrograms, 'openssl'], 'the cluster adapter', () => 
     afterAll(() => plane?.close());
 
     test('is asked for objects by their path, it says of each problem which it is', async () => {
-      const objects = lazyObjects({ kubeconfig: plane.kubeConfig.exportConfig() });
-      const nobody = lazyObjects({ kubeconfig: plane.as('nobody').exportConfig() });
+      const own = shareKube({ kubeconfig: plane.kubeConfig.exportConfig() });
+      const nobodys = shareKube({ kubeconfig: plane.as('nobody').exportConfig() });
+      const objects = kubeObjects(own.open);
+      const nobody = kubeObjects(nobodys.open);
       const patient = () => AbortSignal.timeout(60_000);
       const folder = '/api/v1/namespaces/default/configmaps';
       const settings = {
@@ -69,8 +72,7 @@ describeWith([...controlPlanePrograms, 'openssl'], 'the cluster adapter', () => 
         expect(await objects.remove(`${folder}/one`, patient())).toBe(true);
         expect(await objects.remove(`${folder}/one`, patient())).toBe(false);
       } finally {
-        objects.close();
-        nobody.close();
+        await Promise.all([own.close(), nobodys.close()]);
       }
     }, 120_000);
 

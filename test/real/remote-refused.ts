@@ -1,5 +1,6 @@
 import { X509Certificate } from 'node:crypto';
-import { lazyObjects } from '../../shared/adapters/kube-objects.ts';
+import { shareKube } from '../../shared/adapters/kube-config.ts';
+import { kubeObjects } from '../../shared/adapters/kube-objects.ts';
 import { rawPublicKey } from '../../shared/runtime/ed25519.ts';
 import { borrower, startSite } from '../discovery/harness.ts';
 import type { LiqoCluster } from './stack/liqo-cluster.ts';
@@ -13,7 +14,8 @@ interface Signed {
 export async function playRefused({ north }: { readonly north: LiqoCluster }): Promise<void> {
   const visitor = borrower('visitor');
   const thief = borrower('visitor');
-  const real = lazyObjects({ kubeconfig: north.plane.kubeConfig.exportConfig() });
+  const kube = shareKube({ kubeconfig: north.plane.kubeConfig.exportConfig() });
+  const real = kubeObjects(kube.open);
   await using site = await startSite({ remote: { peers: [visitor.peer] }, real });
   const { signal } = new AbortController();
   const namespace = '/api/v1/namespaces/liqo-tenant-visitor';
@@ -49,6 +51,6 @@ export async function playRefused({ north }: { readonly north: LiqoCluster }): P
   } finally {
     await real.remove(tenant, signal);
     await real.remove(namespace, signal);
-    real.close();
+    await kube.close();
   }
 }

@@ -8,6 +8,7 @@ import { doorOf } from '../../functions/door.ts';
 import { events } from '../../functions/events.ts';
 import { createSend } from '../../sensor/sink.ts';
 import { createInventory } from '../../shared/adapters/inventory.ts';
+import { shareKube } from '../../shared/adapters/kube-config.ts';
 import { openStore } from '../../shared/adapters/store.ts';
 import { realClock } from '../../shared/runtime/clock.ts';
 import type { Served } from '../../shared/runtime/serve.ts';
@@ -38,7 +39,11 @@ async function hosting(body: (host: Served) => Promise<void>): Promise<void> {
   if (!('settings' in read)) throw new Error('help was asked for');
   const store = await openStore('embedded:');
   const inventory = createInventory(store, realClock);
-  const door = doorOf(read.settings, { inventory, clock: realClock, log: memoryLog().log });
+  const door = doorOf(
+    read.settings,
+    { inventory, clock: realClock, log: memoryLog().log },
+    shareKube({}).open,
+  );
   try {
     await serving([served, other.served], { ...door.doorway, port: 0 }, body);
   } finally {

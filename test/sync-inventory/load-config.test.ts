@@ -9,6 +9,7 @@ import { encode } from '../../shared/adapters/codec.ts';
 import { type ConfigSource, configSource } from '../../shared/adapters/config-source.ts';
 import { createInventory } from '../../shared/adapters/inventory.ts';
 import { keys } from '../../shared/adapters/keys.ts';
+import { shareKube } from '../../shared/adapters/kube-config.ts';
 import { openStore } from '../../shared/adapters/store.ts';
 import { realClock } from '../../shared/runtime/clock.ts';
 import { createLog } from '../../shared/runtime/log.ts';
@@ -29,7 +30,7 @@ const kinds: readonly (readonly [string, () => Promise<Edited>])[] = [
       const folder = await mkdtemp(join(tmpdir(), 'bamel-config-'));
       const path = join(folder, 'bamel.yaml');
       return {
-        source: configSource(path, {}),
+        source: configSource(path, shareKube({}).open),
         write: (text) => writeFile(path, text),
         close: () => rm(folder, { recursive: true }),
       };
@@ -43,8 +44,9 @@ const kinds: readonly (readonly [string, () => Promise<Edited>])[] = [
       kubeConfig.loadFromString(api.kubeconfig());
       const core = kubeConfig.makeApiClient(CoreV1Api);
       const at = { namespace: 'default', name: 'inventory' };
+      const kube = shareKube({ kubeconfig: api.kubeconfig() });
       return {
-        source: configSource('configmap:default/inventory', { kubeconfig: api.kubeconfig() }),
+        source: configSource('configmap:default/inventory', kube.open),
         async write(text) {
           const body = { metadata: { name: 'inventory' }, data: { 'machines.yaml': text } };
           const there = (await core.listNamespacedConfigMap({ namespace: 'default' })).items.some(
@@ -53,7 +55,10 @@ const kinds: readonly (readonly [string, () => Promise<Edited>])[] = [
           if (there) await core.replaceNamespacedConfigMap({ ...at, body });
           else await core.createNamespacedConfigMap({ namespace: 'default', body });
         },
-        close: () => api.close(),
+        async close() {
+          await kube.close();
+          await api.close();
+        },
       };
     },
   ],
