@@ -21,6 +21,7 @@ export const playKilled = (world: RemoteWorld): Promise<void> =>
       const left = [...everyStep];
       const succession = succeed(stage, left, died);
       await stage.people.deploy('web', 0, { cpu: '2', memory: '1Gi' });
+      await stage.offersKnown();
       for (let cycle = 0; cycle < cycles && left.length > 0; cycle += 1) {
         await stage.people.scale('web', 2);
         await eventually(async () => expect(await stage.where('web')).toEqual(['north', 'north']), 180_000);

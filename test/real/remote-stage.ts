@@ -14,6 +14,8 @@ export interface Stage {
   readonly host: HostProcess;
   start(options?: HostOptions): Promise<HostProcess>;
   machines(): Promise<MachineView[]>;
+  /** Until then the cheapest one may be missing: they come one after the other. */
+  offersKnown(): Promise<void>;
   /** At whose clusters the pods of an app run, as our own cluster has it. */
   where(app: string): Promise<string[]>;
   /** On which of its own nodes a provider runs them. */
@@ -51,6 +53,10 @@ export async function onStage(
       return host;
     },
     machines,
+    offersKnown: () =>
+      eventually(async () =>
+        expect((await borrower.offers(host)).sort()).toEqual(['north.spare', 'south.spare']),
+      ),
     async where(app) {
       const names = await people.running(app);
       const { items } = await people.core.listNode();
@@ -73,6 +79,8 @@ export async function onStage(
   };
   const cost = watchCost(machines);
   try {
+    // One that is to be killed may be so before.
+    if (!hostOptions?.failpoint) await stage.offersKnown();
     await play(stage);
     const { most, looks } = await cost();
     expect(looks).toBeGreaterThan(0);

@@ -56,6 +56,8 @@ interface Borrower {
   said(): string[];
   start(options?: HostOptions): Promise<HostProcess>;
   machines(host: HostProcess): Promise<MachineView[]>;
+  /** Ids of the offers that it knows. */
+  offers(host: HostProcess): Promise<string[]>;
   close(): Promise<void>;
 }
 
@@ -178,6 +180,11 @@ async function lend(
   };
 }
 
+async function itemsOf<Item>(url: string): Promise<Item[]> {
+  const answer = await fetch(url);
+  return ((await answer.json()) as { items: Item[] }).items;
+}
+
 async function borrowing(
   world: LiqoWorld,
   name: string,
@@ -226,10 +233,8 @@ async function borrowing(
       hosts.push(host);
       return host;
     },
-    async machines({ url }) {
-      const answer = await fetch(`${url}/api/machines`);
-      return ((await answer.json()) as { items: MachineView[] }).items;
-    },
+    machines: ({ url }) => itemsOf(`${url}/api/machines`),
+    offers: async ({ url }) => (await itemsOf<{ id: string }>(`${url}/api/offers`)).map(({ id }) => id),
     async close() {
       for (const host of hosts) host.kill('SIGKILL');
       await Promise.all(hosts.map(({ ended }) => ended));
