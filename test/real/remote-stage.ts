@@ -90,8 +90,13 @@ export async function onStage(
     const said = [...borrower.said(), ...world.said(), told].join('\n');
     for (const secret of await world.secrets()) expect(said).not.toContain(secret);
   } catch (error) {
-    const last = borrower.said().slice(-30).join('\n');
-    throw new Error(`${(error as Error).message}\nIts host said last:\n${last}`, { cause: error });
+    const said = borrower.said();
+    const news = said.filter((line) => !line.includes('"level":"debug"')).slice(-60);
+    const last = said.slice(-30);
+    throw new Error(
+      [(error as Error).message, 'Its host told:', ...news, 'and said last:', ...last].join('\n'),
+      { cause: error },
+    );
   } finally {
     await cost();
     await borrower.close();
