@@ -80,7 +80,7 @@ export async function benchColdstart(): Promise<Table> {
       BAMEL_CONFIG: 'resources:',
       KUBECONFIG: files.kubeconfig,
       BAMEL_CREDENTIALS_DIR: files.credentials,
-      LOG_LEVEL: 'fatal',
+      LOG_LEVEL: 'info',
       ...(token && { BAMEL_TOKEN_AUDIENCE: audience }),
     };
     const start = (name: string, type: string = events.tick) =>
