@@ -6,11 +6,15 @@ interface Props<Data> {
   readonly children: (data: Data) => ComponentChildren;
 }
 
-/** What is there, or why it is not. */
+/** What is there, and why it is not or may be old. */
 export function Loaded<Data>({ of, children }: Props<Data>) {
   const data = of.data.value;
   const problem = of.problem.value;
-  if (problem !== undefined) return <p class="problem">{problem}</p>;
-  if (data === undefined) return <p class="quiet">asking the host…</p>;
-  return <>{children(data)}</>;
+  if (data === undefined && problem === undefined) return <p class="quiet">asking the host…</p>;
+  return (
+    <>
+      {problem !== undefined && <p class="problem">{problem}</p>}
+      {data !== undefined && children(data)}
+    </>
+  );
 }

@@ -6,7 +6,7 @@ import { share } from './share.ts';
 
 export interface Resource<Data> {
   readonly data: Signal<Data | undefined>;
-  /** Why there is none, when the host said so. That it is silent, a banner tells. */
+  /** Why there is none, or none that is newer, when the host said so. That it is silent, a banner tells. */
   readonly problem: Signal<string | undefined>;
 }
 
@@ -65,6 +65,14 @@ function hold(path: `/${string}`): Held {
   return made;
 }
 
+function refused(resource: Held, { status, message }: Refused): void {
+  resource.problem.value = message;
+  // A host that cannot answer for now, or a proxy before one that is away, says nothing of what was known.
+  if (status >= 500) return;
+  resource.data.value = undefined;
+  resource.etag = '';
+}
+
 /** One request at a time: what changes meanwhile is asked for once more afterwards. */
 async function load(resource: Held): Promise<void> {
   if (resource.busy) {
@@ -81,7 +89,7 @@ async function load(resource: Held): Promise<void> {
     }
     resource.problem.value = undefined;
   } catch (error) {
-    if (error instanceof Refused && error.status !== 401) resource.problem.value = error.message;
+    if (error instanceof Refused && error.status !== 401) refused(resource, error);
   } finally {
     resource.busy = false;
     if (resource.stale && resource.users > 0) load(resource);

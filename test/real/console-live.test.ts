@@ -162,11 +162,30 @@ describeWith(['chromium'], 'the console while things happen, in Chromium', () =>
     await page.context().close();
   });
 
+  test('a proxy answers for a host that is away: what was known stays, and it says why', async () => {
+    const { page, shoot } = await openPage(browser);
+    await page.goto(world.url());
+    await typeToken(page, ownToken);
+    await eventually(async () => expect(await page.locator('.unit').count()).toBe(3));
+    await page.route('**/api/**', (route) => route.fulfill({ status: 502, body: 'Bad Gateway' }));
+    await page.locator('main').getByText('Bad Gateway').waitFor();
+    await shoot('proxy-answers');
+    expect(await page.locator('.unit').count()).toBe(3);
+    await page.unroute('**/api/**');
+    await eventually(async () => expect(await page.getByText('Bad Gateway').count()).toBe(0));
+    // What the host itself says is not there goes.
+    await page.route('**/api/machines?*', (route) => route.fulfill({ status: 404, json: { error: 'gone' } }));
+    await page.locator('main').getByText('gone').waitFor();
+    expect(await page.locator('.unit').count()).toBe(0);
+    await page.context().close();
+  });
+
   test('the host goes: a banner says so; it comes back: the console is live again by itself', async () => {
     const { page, shoot } = await openPage(browser);
     await page.goto(world.url());
     await typeToken(page, ownToken);
     await page.locator('.link[data-link="live"]').waitFor();
+    await eventually(async () => expect(await page.locator('.unit').count()).toBe(3));
     await page.evaluate('globalThis.sameDocument = true');
     await world.stopHost();
     await page.getByText(/No connection/).waitFor();
