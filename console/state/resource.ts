@@ -67,8 +67,8 @@ function hold(path: `/${string}`): Held {
 
 function refused(resource: Held, { status, message }: Refused): void {
   resource.problem.value = message;
-  // A host that cannot answer for now, or a proxy before one that is away, says nothing of what was known.
-  if (status >= 500) return;
+  // Any other answer, of a busy host or of a proxy before one that is away, says nothing of what was known.
+  if (status !== 403 && status !== 404) return;
   resource.data.value = undefined;
   resource.etag = '';
 }

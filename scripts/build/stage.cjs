@@ -6,18 +6,32 @@ const machine = {
   mgmtAddress: 'http://127.0.0.1:1',
   redfish: { system: '/redfish/v1/Systems/1' },
   resources: { cpu: 1, memory: '1Gi' },
+  watts: { idle: 1, max: 2 },
 };
 
-/** A pool with a machine. */
+/** A pool with a machine, from custom resources. */
+const source = { v: 1, from: 'resource', namespace: 'default', name: 'warm', uid: 'warm' };
 const stored = {
+  '/baremetal/global/source': source,
+  '/baremetal/pools/warm/source': source,
   '/baremetal/pools/warm/config': { v: 1, name: 'warm' },
+  '/baremetal/nodes/warm/source': source,
   '/baremetal/nodes/warm/spec': { v: 1, name: 'warm', ...machine },
+  '/baremetal/seen/ids-warm': { v: 1, at: 0, ids: ['warm'] },
 };
 
 /** The same as custom resources. */
 const ours = '/apis/bamel.dev/v1alpha1';
 const specs = { baremetalautoscalers: {}, nodepools: {}, baremetalnodes: machine };
-const metadata = { name: 'warm', namespace: 'default', uid: 'warm', resourceVersion: '1', generation: 1 };
+const metadata = {
+  name: 'warm',
+  namespace: 'default',
+  uid: 'warm',
+  resourceVersion: '1',
+  generation: 1,
+  creationTimestamp: '2026-01-01T00:00:00Z',
+  finalizers: ['bamel.dev/inventory'],
+};
 
 const objects = {
   ...Object.fromEntries(
@@ -33,11 +47,20 @@ const objects = {
       nodeInfo: { systemUUID: 'warm' },
     },
   },
+  '/api/v1/namespaces': { metadata: { name: 'default', labels: {} } },
   '/api/v1/pods': {
     metadata: { name: 'warm', namespace: 'default', uid: 'warm' },
     spec: { nodeName: 'warm', containers: [{ name: 'warm', resources: { requests: { cpu: '10m' } } }] },
     status: { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] },
   },
+};
+
+/** Who sends the event, says the API server. */
+const audience = 'warm';
+const review = {
+  authenticated: true,
+  audiences: [audience],
+  user: { username: 'system:serviceaccount:default:warm' },
 };
 
 const bmc = { '@odata.id': '/redfish/v1/Systems/1', PowerState: 'Off', Status: { State: 'Disabled' } };
@@ -52,7 +75,7 @@ function answerTo(url, body) {
   const items = objects[pathname] ? [objects[pathname]] : [];
   if (!pathname.startsWith('/v3/')) {
     const resources = pathname === ours ? Object.keys(specs).map((name) => ({ name })) : [];
-    return JSON.stringify({ metadata, resources, items });
+    return JSON.stringify({ metadata, resources, items, status: review });
   }
   const { key, success = [] } = JSON.parse(body);
   const responses = success.map(({ request_range: range }) => ({
@@ -90,6 +113,7 @@ const event = {
   method: 'POST',
   headers: {
     'content-type': 'application/json',
+    authorization: 'Bearer warm',
     'ce-specversion': '1.0',
     'ce-id': 'warm',
     'ce-source': '/build',
@@ -98,4 +122,4 @@ const event = {
   body: '{}',
 };
 
-module.exports = { answerTo, kubeconfig, event };
+module.exports = { answerTo, kubeconfig, event, audience };

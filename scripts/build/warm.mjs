@@ -66,6 +66,7 @@ async function run(args, act) {
       LOG_FORMAT: 'json',
       KUBECONFIG,
       BAMEL_CONFIG: 'resources:',
+      BAMEL_TOKEN_AUDIENCE: stage.audience,
     },
     stdio: ['ignore', 'pipe', 'pipe'],
     timeout: longestMs,

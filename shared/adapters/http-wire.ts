@@ -7,6 +7,8 @@ export type WireTls = Pick<ConnectionOptions, 'ca' | 'cert' | 'key' | 'rejectUna
 export interface WireRequest {
   /** It changes nothing: it may be sent behind others, and again. */
   readonly isRead: boolean;
+  /** Others cannot begin before it is answered: as long as nothing is sent, it goes ahead of them. */
+  readonly isUrgent?: boolean | undefined;
   readonly method: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -81,9 +83,15 @@ function openWire(base: URL, tls: WireTls = {}): Wire {
       signal.throwIfAborted();
       const text = textOf(base, request);
       const answered = Promise.withResolvers<WireAnswer>();
-      waiting.push({ isRead: request.isRead, answered });
-      if (wasConnected) socket.write(text);
-      else unsent += text;
+      const one = { isRead: request.isRead, answered };
+      if (request.isUrgent && !wasConnected) {
+        waiting.unshift(one);
+        unsent = text + unsent;
+      } else {
+        waiting.push(one);
+        if (wasConnected) socket.write(text);
+        else unsent += text;
+      }
       const abort = (): void => end(signal.reason);
       signal.addEventListener('abort', abort, { once: true });
       return answered.promise.finally(() => signal.removeEventListener('abort', abort));

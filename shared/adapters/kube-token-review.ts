@@ -104,6 +104,7 @@ async function reviewOf(
       query: {},
       body: { ...kind, spec: { token, audiences: [audience] } },
       onlyAsks: true,
+      isUrgent: true,
     },
     AbortSignal.timeout(answerMs),
   );

@@ -26,6 +26,7 @@ export function httpsTransport({ server, namespace, tls, token }: KubeTarget, qu
     const bearer = token();
     return {
       isRead: call.method === 'GET' || call.onlyAsks === true,
+      isUrgent: call.isUrgent,
       method: call.method,
       path: `${folder}${call.path}${query.size > 0 ? `?${query}` : ''}`,
       headers: {
@@ -41,7 +42,7 @@ export function httpsTransport({ server, namespace, tls, token }: KubeTarget, qu
   let agent: Agent | undefined;
   async function ask(call: KubeCall, signal: AbortSignal): Promise<IncomingMessage> {
     agent ??= isSecure ? new TlsAgent({ keepAlive: true, ...tls }) : new Agent({ keepAlive: true });
-    const { body, isRead: _, ...request } = requestOf(call);
+    const { body, isRead: _, isUrgent: __, ...request } = requestOf(call);
     // Node.js says it by itself, but not of what is deleted.
     const length = body === undefined ? {} : { 'content-length': Buffer.byteLength(body) };
     const headers = { ...request.headers, ...length };

@@ -7,6 +7,8 @@ export interface KubeCall {
   readonly body?: unknown;
   /** It changes nothing, although it is no GET. */
   readonly onlyAsks?: boolean;
+  /** A caller waits for it. */
+  readonly isUrgent?: boolean;
 }
 
 export interface KubeAnswer {

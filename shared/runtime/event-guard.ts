@@ -61,11 +61,13 @@ export function createEventGuard(
     }
   };
 
-  const remember = (id: string): Promise<void> =>
-    seen.add(id).catch((error: unknown) => {
+  const remember = async (id: string): Promise<void> => {
+    await new Promise(setImmediate);
+    await seen.add(id).catch((error: unknown) => {
       const level = error instanceof StoreError ? 'debug' : 'error';
       log[level]({ function: name, err: error }, 'event not remembered');
     });
+  };
 
   return {
     check({ attributes: { time } }) {

@@ -127,6 +127,21 @@ test('what changes something waits behind nobody, and is waited for by nobody', 
   expect(seen.connections).toBe(2);
 });
 
+test('what is urgent goes ahead of what was asked before, as long as nothing was sent', async () => {
+  const order: (string | undefined)[] = [];
+  const { seen, wires } = await serve((request, response) => {
+    order.push(request.url);
+    response.end(request.url);
+  });
+  const paths = ['/pods', '/nodes', '/who'];
+  const ask = (path: string) => wires.send({ ...get(path), isUrgent: path === '/who' });
+  const answers = await Promise.all(paths.map(ask));
+  expect(answers.map((answer) => answer.text)).toEqual(paths);
+  expect([seen.connections, order]).toEqual([1, ['/who', '/pods', '/nodes']]);
+  // Nothing overtakes what is on its way.
+  expect((await Promise.all(paths.map(ask))).map((answer) => answer.text)).toEqual(paths);
+});
+
 test('behind many questions no further one waits', async () => {
   const held = Promise.withResolvers<void>();
   const { seen, wires } = await serve(async (_, response) => {
