@@ -2,6 +2,7 @@ import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { access, constants, cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -102,6 +103,18 @@ test('an image starts from the snapshot, which knows nothing of where and when i
   } finally {
     await rm(alone, { recursive: true, force: true });
   }
+});
+
+test('whom the API server let in while the snapshot was made is a stranger to the process', async () => {
+  const folder = join(dist, 'functions/drain-node');
+  const { event, audience } = createRequire(import.meta.url)(join(folder, 'stage.cjs'));
+  const env = { BAMEL_STORE: 'embedded:', BAMEL_TOKEN_AUDIENCE: audience, KUBECONFIG: '/nowhere' };
+  bundle = await runBundle(folder, env);
+  const answer = await fetch(bundle.url, event);
+  expect([answer.status, await answer.json()]).toEqual([
+    503,
+    expect.objectContaining({ error: 'callers cannot be checked just now' }),
+  ]);
 });
 
 test('time passes in a process that was started from a snapshot: half a body is not waited for', async () => {
