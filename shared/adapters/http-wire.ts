@@ -7,7 +7,7 @@ export type WireTls = Pick<ConnectionOptions, 'ca' | 'cert' | 'key' | 'rejectUna
 export interface WireRequest {
   /** It changes nothing: it may be sent behind others, and again. */
   readonly isRead: boolean;
-  /** Others cannot begin before it is answered: as long as nothing is sent, it goes ahead of them. */
+  /** Somebody waits for the answer before anything else is done: as long as nothing is sent, it goes first. */
   readonly isUrgent?: boolean | undefined;
   readonly method: string;
   readonly path: string;

@@ -42,12 +42,12 @@ export function httpsTransport({ server, namespace, tls, token }: KubeTarget, qu
   let agent: Agent | undefined;
   async function ask(call: KubeCall, signal: AbortSignal): Promise<IncomingMessage> {
     agent ??= isSecure ? new TlsAgent({ keepAlive: true, ...tls }) : new Agent({ keepAlive: true });
-    const { body, isRead: _, isUrgent: __, ...request } = requestOf(call);
+    const { method, path, headers: own, body } = requestOf(call);
     // Node.js says it by itself, but not of what is deleted.
     const length = body === undefined ? {} : { 'content-length': Buffer.byteLength(body) };
-    const headers = { ...request.headers, ...length };
+    const headers = { ...own, ...length };
     const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
-    const sending = (isSecure ? httpsRequest : httpRequest)(base, { ...request, agent, headers }, resolve);
+    const sending = (isSecure ? httpsRequest : httpRequest)(base, { method, path, agent, headers }, resolve);
     sending.on('error', (error) => reject(signal.aborted ? signal.reason : error));
     endOn(signal, sending);
     sending.end(body);

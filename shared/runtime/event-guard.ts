@@ -62,6 +62,7 @@ export function createEventGuard(
   };
 
   const remember = async (id: string): Promise<void> => {
+    // The answer is on its way by then.
     await new Promise(setImmediate);
     await seen.add(id).catch((error: unknown) => {
       const level = error instanceof StoreError ? 'debug' : 'error';
