@@ -1,6 +1,7 @@
 import type { Group } from '../demand.ts';
 import { howMany, type Place, put, type World } from '../world/world.ts';
 import type { Order } from './orders.ts';
+import { createPlaceIndex, type PlaceIndex } from './place-index.ts';
 
 /** So many pods of a group at a place. */
 export interface Placement {
@@ -15,28 +16,30 @@ export type Left = Int32Array;
 export const everyone = (groups: readonly Group[]): Left =>
   Int32Array.from(groups, ({ pods }) => pods.length);
 
-/** First fit: every group in turn takes what room there is, place by place. Changes the world and `left`. */
+/** First fit: every group in turn takes what room there is, in the order of the places. Changes the world and `left`. */
 export function pack(
   world: World,
   groups: readonly Group[],
   order: Order,
   places: readonly Place[],
   left: Left,
+  index: PlaceIndex = createPlaceIndex(world, places),
 ): Placement[] {
   const placements: Placement[] = [];
-  for (const index of order) {
-    const group = groups[index];
-    let waiting = left[index] ?? 0;
-    if (!group || waiting === 0 || group.kind.impossible !== undefined) continue;
-    for (const place of places) {
+  for (const at of order) {
+    const group = groups[at];
+    let waiting = left[at] ?? 0;
+    if (!group) continue;
+    while (waiting > 0) {
+      const place = index.find(group.kind);
+      if (!place) break;
       const pods = howMany(world, group.kind, place, waiting);
-      if (pods === 0) continue;
       put(world, group.kind, place, pods);
-      placements.push({ group: index, place, pods });
+      index.changed(place);
+      placements.push({ group: at, place, pods });
       waiting -= pods;
-      if (waiting === 0) break;
     }
-    left[index] = waiting;
+    left[at] = waiting;
   }
   return placements;
 }

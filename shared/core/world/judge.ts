@@ -4,34 +4,70 @@ import { countIn } from './counter.ts';
 import type { AffinityNeed, PodKind } from './kind.ts';
 import { skewWith, spreadRoom } from './spread.ts';
 import type { Place, World } from './state.ts';
+import { isOwn } from './topology.ts';
 import { wishFor, wishForCompany } from './wishes.ts';
 
-/** Whether kube-scheduler could put one more such pod there. The hot path: nothing is allocated. */
-export function fits(world: World, kind: PodKind, place: Place): boolean {
+/**
+ * What a place says to one more pod. The answers tell how far a refusal reaches: a search for a place need not ask
+ * again where the answer would be the same.
+ */
+export const answers = {
+  yes: 0,
+  /** Not enough room, or it takes no pods at all. */
+  full: 1,
+  /** A pod on this very node refuses it: more pods do not change that. */
+  refusedByPod: 2,
+  /** This very node has too many of its pods, compared with others. */
+  unevenHere: 3,
+  /** The same is true of every place of its class in the same domains. */
+  refusedAround: 4,
+  /** The pods it must be near are not on this node, or not in this domain. */
+  lonelyHere: 5,
+  lonelyAround: 6,
+} as const;
+
+/** Whether kube-scheduler could put one more such pod there, and if not, why not. The hot path: nothing is allocated. */
+export function answerOf(world: World, kind: PodKind, place: Place): number {
   const { index } = place;
-  if (world.closed[index] !== 0 || kind.impossible !== undefined) return false;
-  const { columns, amounts, blockers, affinity, spread } = kind;
+  if (world.closed[index] !== 0) return answers.full;
+  const { columns, amounts } = kind;
   const row = index * world.width;
   for (let i = 0; i < columns.length; i++)
-    if ((world.free[row + (columns[i] as number)] as number) < (amounts[i] as number)) return false;
+    if ((world.free[row + (columns[i] as number)] as number) < (amounts[i] as number)) return answers.full;
+  return answerByRules(world, kind, index);
+}
+
+/** The same, whatever room there is. */
+export function answerByRules(world: World, kind: PodKind, index: number): number {
+  if (kind.impossible !== undefined) return answers.refusedAround;
+  const { blockers, affinity, spread } = kind;
   const nodeClass = world.classOf[index] as NodeClass;
-  const { answers } = kind.ask;
-  const known = nodeClass.id < answers.length ? answers[nodeClass.id] : 0;
-  if (known === 2 || (known === 0 && !askHolds(kind.ask, nodeClass))) return false;
+  const memo = kind.ask.answers;
+  const known = nodeClass.id < memo.length ? memo[nodeClass.id] : 0;
+  if (known === 2 || (known === 0 && !askHolds(kind.ask, nodeClass))) return answers.refusedAround;
   const domains = index * world.keys;
   for (let i = 0; i < blockers.length; i++) {
     const counter = (blockers[i] as (typeof blockers)[number]).counter;
     const domain = world.domains[domains + counter.key] as number;
-    if (domain >= 0 && countIn(counter, domain) > 0) return false;
+    if (domain >= 0 && countIn(counter, domain) > 0)
+      return isOwn(world, counter.key) ? answers.refusedByPod : answers.refusedAround;
   }
-  if (affinity !== undefined && !hasCompany(world, affinity, domains)) return false;
+  if (affinity !== undefined && !hasCompany(world, affinity, domains))
+    return affinity.set.counters.every(({ key }) => !isOwn(world, key))
+      ? answers.lonelyAround
+      : answers.lonelyHere;
   for (let i = 0; i < spread.length; i++) {
     const need = spread[i] as (typeof spread)[number];
-    const domain = world.domains[domains + need.group.counter.key] as number;
-    if (domain < 0 || skewWith(need, domain) > need.maxSkew) return false;
+    const { key } = need.group.counter;
+    const domain = world.domains[domains + key] as number;
+    if (domain < 0 || skewWith(need, domain) > need.maxSkew)
+      return isOwn(world, key) ? answers.unevenHere : answers.refusedAround;
   }
-  return true;
+  return answers.yes;
 }
+
+export const fits = (world: World, kind: PodKind, place: Place): boolean =>
+  answerOf(world, kind, place) === answers.yes;
 
 function hasCompany(world: World, { set, self }: AffinityNeed, row: number): boolean {
   let found = true;

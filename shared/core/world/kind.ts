@@ -12,6 +12,8 @@ export interface PodKind {
   /** One of them. */
   readonly example: Pod;
   readonly requests: Resources;
+  /** Equal for kinds that differ in nothing but their requests and priority. */
+  readonly family: number;
   readonly priority: number;
   /** What decides where it runs and is not judged here, in a few words each. */
   readonly unmodelled: readonly string[];

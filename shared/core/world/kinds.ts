@@ -69,8 +69,9 @@ export function createKinds(options: KindsOptions): Kinds {
   };
   const newShape = (pod: Pod): Shape => {
     const { requests, nodeSelector, tolerations, rules } = pod;
-    const text = `${requestsId(requests)} ${askKey(pod)} ${rulesId(rules)}`;
-    const shape = remember(shapesByText, text, () => ({ text, usual: new Map() }));
+    const rulesText = `${askKey(pod)} ${rulesId(rules)}`;
+    const text = `${requestsId(requests)} ${rulesText}`;
+    const shape = remember(shapesByText, text, () => ({ text, rules: rulesText, usual: new Map() }));
     const bySelector = remember(shapes, requests, () => new Map());
     const byTolerations = remember(bySelector, nodeSelector, () => new Map());
     remember(byTolerations, tolerations, () => new Map()).set(rules, shape);
@@ -102,9 +103,10 @@ export function createKinds(options: KindsOptions): Kinds {
   };
 
   const byKey = new Map<string, PodKind>();
+  const families = new Map<string, number>();
   let sealed = false;
 
-  const createKind = (pod: Pod): PodKind => {
+  const createKind = (pod: Pod, family: string): PodKind => {
     const claims = pod.rules?.claims;
     const need = claims && storage?.need(pod.namespace, claims);
     const volumes = typeof need === 'object' ? need : undefined;
@@ -121,6 +123,7 @@ export function createKinds(options: KindsOptions): Kinds {
       id: byKey.size,
       example: pod,
       requests: pod.requests,
+      family: remember(families, family, () => families.size),
       priority: pod.priority ?? 0,
       unmodelled: [
         ...(pod.rules?.unmodelled ?? []),
@@ -143,10 +146,9 @@ export function createKinds(options: KindsOptions): Kinds {
   };
 
   const kindFor = (pod: Pod, shape: Shape): PodKind => {
-    const key = `${shape.text} ${labelsId(labelsOf(pod))} ${pod.priority ?? 0} ${pod.terminating ? 't' : ''}${
-      pod.gates ? 'g' : ''
-    } ${namespaceOf(pod)}`;
-    return remember(byKey, key, () => createKind(pod));
+    const own = `${labelsId(labelsOf(pod))} ${pod.terminating ? 't' : ''}${pod.gates ? 'g' : ''} ${namespaceOf(pod)}`;
+    const key = `${shape.text} ${pod.priority ?? 0} ${own}`;
+    return remember(byKey, key, () => createKind(pod, `${shape.rules} ${own}`));
   };
 
   return {
@@ -174,6 +176,8 @@ type Recent = Pick<Pod, 'nodeSelector' | 'tolerations' | 'rules'> & { readonly s
 /** What a pod's template says, labels apart. */
 interface Shape {
   readonly text: string;
+  /** The same without what it asks for. */
+  readonly rules: string;
   /** Kinds of its ordinary pods, by labels and namespace. */
   readonly usual: Map<Labels | undefined, Map<string, PodKind>>;
 }

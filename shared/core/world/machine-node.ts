@@ -3,6 +3,7 @@ import type { Machine, Taint } from '../machine.ts';
 import { larger, type Resources } from '../resources.ts';
 import type { PoolSpec } from '../settings.ts';
 import { isPassing } from './taints.ts';
+import { hostname } from './topology.ts';
 
 /** What a machine that is not there yet will be as a node. */
 export interface FutureNode {
@@ -11,7 +12,6 @@ export interface FutureNode {
   readonly allocatable: Resources;
 }
 
-export const hostname = 'kubernetes.io/hostname';
 const os = 'kubernetes.io/os';
 const arch = 'kubernetes.io/arch';
 /** Of a node that does not say how many it takes. */

@@ -7,7 +7,7 @@ import { askHolds, type NodeClass } from './ask.ts';
 import { type Asked, nodeName, visible, visibleText } from './asked.ts';
 import type { PodKind } from './kind.ts';
 import type { Kinds } from './kinds.ts';
-import { commonLabels, futureNode, hostname, withSlice } from './machine-node.ts';
+import { commonLabels, futureNode, withSlice } from './machine-node.ts';
 import { lasting } from './taints.ts';
 import { domainsOf, type Topology } from './topology.ts';
 
@@ -25,8 +25,6 @@ export interface Site {
   readonly domains: Int32Array;
   /** Pods of DaemonSets that will be there, and are not yet. */
   readonly daemons: readonly PodKind[];
-  /** Equal for machines that are alike to every pod as long as none is on them. */
-  readonly likeness: number;
 }
 
 export interface Sites {
@@ -71,15 +69,6 @@ export function createSites({ snapshot, now = Infinity, kinds, asked, topology, 
     }
     return nodeClass;
   };
-  const likenesses = new Map<string, number>();
-  const likenessOf = (nodeClass: NodeClass, free: Float64Array, domains: Int32Array): number => {
-    // Every node has its own host name: that makes no difference while it is empty.
-    const shared = domains.filter((_, key) => topology.keys[key] !== hostname);
-    const text = `${nodeClass.id} ${free} ${shared}`;
-    const known = likenesses.get(text) ?? likenesses.size;
-    likenesses.set(text, known);
-    return known;
-  };
   const freeOn = (allocatable: Resources): Float64Array => {
     const row = new Float64Array(columns.size);
     for (const [name, column] of columns) row[column] = allocatable[name] ?? 0;
@@ -111,7 +100,6 @@ export function createSites({ snapshot, now = Infinity, kinds, asked, topology, 
       free: freeOn(allocatable),
       domains: domainsOf(topology, node.labels),
       daemons: [],
-      likeness: -1,
     };
   };
 
@@ -135,7 +123,6 @@ export function createSites({ snapshot, now = Infinity, kinds, asked, topology, 
       daemons: daemons
         .filter((daemon) => !there.has(daemon.name) && askHolds(daemon.kind.ask, nodeClass))
         .map(({ kind }) => kind),
-      likeness: likenessOf(nodeClass, free, domains),
     };
   };
 

@@ -81,7 +81,7 @@ export function countSpread(group: SpreadGroup, domain: number, pods: number): v
 }
 
 /** The least count over all domains, as far as the rule's minDomains lets it count. */
-function least({ group, minDomains }: SpreadNeed): number {
+export function least({ group, minDomains }: SpreadNeed): number {
   const { domains } = group.eligibility;
   if (minDomains > domains) return 0;
   if (domains === 0) return Number.POSITIVE_INFINITY;

@@ -6,22 +6,34 @@ export const wholeCluster = 0;
 /** … and every place its own of this one. */
 export const samePlace = 1;
 
+/** The label by which every node is a domain of its own. */
+export const hostname = 'kubernetes.io/hostname';
+
+/** Whether a domain of the key is one node: what is said of one place by it is said of that place alone. */
+export const isOwn = ({ topology }: { readonly topology: Topology }, key: number): boolean =>
+  key === samePlace || key === topology.hostnameKey;
+
 /** Numbers the values of every label that somebody's affinity or spread goes by. */
 export interface Topology {
   readonly keys: string[];
   readonly domains: Map<string, number>[];
+  /** -1: no rule goes by host names. */
+  hostnameKey: number;
 }
 
 export const createTopology = (): Topology => ({
   keys: ['the cluster', 'the node'],
   domains: [new Map(), new Map()],
+  hostnameKey: -1,
 });
 
 export function topologyKey(topology: Topology, label: string): number {
   const known = topology.keys.indexOf(label, samePlace + 1);
   if (known >= 0) return known;
   topology.domains.push(new Map());
-  return topology.keys.push(label) - 1;
+  const key = topology.keys.push(label) - 1;
+  if (label === hostname) topology.hostnameKey = key;
+  return key;
 }
 
 /** The place's domain for every key; -1 where it has none. */

@@ -16,7 +16,9 @@ import type { Place, World } from './state.ts';
 import { createTopology, samePlace } from './topology.ts';
 import { createStorage } from './volumes.ts';
 
-export { fits, howMany, misfit, preference } from './judge.ts';
+export { answerByRules, answerOf, answers, fits, howMany, misfit, preference } from './judge.ts';
+export { least } from './spread.ts';
+export { isOwn } from './topology.ts';
 export type { PodKind } from './kind.ts';
 export type { Place, World } from './state.ts';
 

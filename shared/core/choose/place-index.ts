@@ -1,0 +1,148 @@
+import { answerOf, answers, isOwn, least, type Place, type PodKind, type World } from '../world/world.ts';
+import { createRoomTree, type RoomTree } from './room-tree.ts';
+
+/** Places in the order in which they are filled, and a way to find the first that takes a pod. */
+export interface PlaceIndex {
+  /** The first place, other than `except`, that takes one more such pod. */
+  find(kind: PodKind, except?: Place): Place | undefined;
+  /** Something was put there, or taken away. */
+  changed(place: Place): void;
+  /** It is no longer asked. */
+  drop(place: Place): void;
+  /** While something is only tried, refusals are not kept: what caused them may be taken back. */
+  trying<Result>(attempt: () => Result): Result;
+}
+
+/** Places of one class in the same domains: they differ by their room and by the pods that are on each. */
+interface Cell {
+  readonly places: Place[];
+  /** Where each stands among all places. */
+  readonly positions: number[];
+  tree: RoomTree;
+  readonly skips: Map<number, Skips>;
+}
+
+/** Where the pods of a family need not be asked again. */
+interface Skips {
+  /** Per leaf: the next one to ask, itself unless it refused. */
+  readonly next: Int32Array;
+  /** The level that spread is measured from, when these were found. */
+  readonly level: number;
+}
+
+export function createPlaceIndex(world: World, places: readonly Place[]): PlaceIndex {
+  const cells = cellsOf(world, places);
+  const cellOf = new Map<Place, { readonly cell: Cell; readonly leaf: number }>();
+  for (const cell of cells) {
+    cell.tree = createRoomTree(cell.places.length, world.width);
+    for (const [leaf, place] of cell.places.entries()) {
+      cellOf.set(place, { cell, leaf });
+      if (world.closed[place.index] === 0) cell.tree.set(leaf, world.free, place.index * world.width);
+    }
+  }
+  let tries = 0;
+
+  const findIn = (cell: Cell, kind: PodKind, except: Place | undefined): number => {
+    const { tree } = cell;
+    let leaf = tree.first(0, kind.columns, kind.amounts);
+    if (leaf < 0) return -1;
+    let skips = skipsOf(cell, kind);
+    if (skips) leaf = tree.first(nextOf(skips.next, leaf), kind.columns, kind.amounts);
+    while (leaf >= 0) {
+      const place = cell.places[leaf] as Place;
+      const answer = place === except ? answers.full : answerOf(world, kind, place);
+      if (answer === answers.yes) return leaf;
+      if (answer === answers.refusedAround || answer === answers.lonelyAround) return -1;
+      if (tries === 0 && (answer === answers.refusedByPod || answer === answers.unevenHere)) {
+        skips ??= createSkips(cell, kind);
+        skips.next[leaf] = leaf + 1;
+      }
+      leaf += 1;
+      if (skips) leaf = nextOf(skips.next, leaf);
+      leaf = tree.first(leaf, kind.columns, kind.amounts);
+    }
+    return -1;
+  };
+
+  return {
+    find(kind, except) {
+      if (kind.impossible !== undefined) return undefined;
+      let found: Place | undefined;
+      let foundAt = Number.POSITIVE_INFINITY;
+      for (const cell of cells) {
+        if ((cell.positions[0] as number) >= foundAt) break;
+        const leaf = findIn(cell, kind, except);
+        if (leaf < 0) continue;
+        const position = cell.positions[leaf] as number;
+        if (position >= foundAt) continue;
+        foundAt = position;
+        found = cell.places[leaf];
+      }
+      return found;
+    },
+    changed(place) {
+      const at = cellOf.get(place);
+      if (at) at.cell.tree.set(at.leaf, world.free, place.index * world.width);
+    },
+    drop(place) {
+      const at = cellOf.get(place);
+      if (at) at.cell.tree.clear(at.leaf);
+    },
+    trying(attempt) {
+      tries += 1;
+      const result = attempt();
+      tries -= 1;
+      return result;
+    },
+  };
+}
+
+/** In the order of their first places. */
+function cellsOf(world: World, places: readonly Place[]): Cell[] {
+  const shared = Array.from({ length: world.keys }, (_, key) => key).filter((key) => !isOwn(world, key));
+  const cells = new Map<string, Cell>();
+  const empty = createRoomTree(0, 1);
+  for (const [position, place] of places.entries()) {
+    let key = `${world.classOf[place.index]?.id}`;
+    for (const each of shared) key += ` ${world.domains[place.index * world.keys + each]}`;
+    let cell = cells.get(key);
+    if (!cell) {
+      cell = { places: [], positions: [], tree: empty, skips: new Map() };
+      cells.set(key, cell);
+    }
+    cell.places.push(place);
+    cell.positions.push(position);
+  }
+  return [...cells.values()];
+}
+
+/** Rises only when every domain has one more pod: then what was uneven may no longer be. */
+function levelOf({ spread }: PodKind): number {
+  let level = 0;
+  for (const need of spread) level += least(need);
+  return level;
+}
+
+function skipsOf({ skips }: Cell, kind: PodKind): Skips | undefined {
+  const known = skips.get(kind.family);
+  return known && known.level === levelOf(kind) ? known : undefined;
+}
+
+function createSkips(cell: Cell, kind: PodKind): Skips {
+  const next = Int32Array.from({ length: cell.places.length + 1 }, (_, leaf) => leaf);
+  const skips = { next, level: levelOf(kind) };
+  cell.skips.set(kind.family, skips);
+  return skips;
+}
+
+/** The first leaf from here on that has not refused; shortens the way for the next time. */
+function nextOf(next: Int32Array, leaf: number): number {
+  let end = leaf;
+  while (end < next.length && next[end] !== end) end = next[end] as number;
+  for (let at = leaf; at < end; ) {
+    const then = next[at] as number;
+    next[at] = end;
+    at = then;
+  }
+  return end;
+}
