@@ -1,4 +1,5 @@
 import { leftToOthers } from './candidates.ts';
+import { usualEffort } from './choose/plan.ts';
 import type { Candidate, Decision, DecisionRecord, Intent } from './decision.ts';
 import { digestOf } from './digest.ts';
 import { bounded, everyMachine } from './record.ts';
@@ -15,13 +16,16 @@ export interface Considered extends Decision {
   readonly assignments: () => Assignment[];
 }
 
-/** What to do, given all that is known. Pure: the same snapshot at the same time gives the same decision. */
-export function decide(snapshot: Snapshot, now: number): Considered {
+/**
+ * What to do, given all that is known. Pure: the same snapshot at the same time gives the same decision. With more
+ * effort more ways to serve the pods are compared; with none the first draft is taken, as in very large clusters.
+ */
+export function decide(snapshot: Snapshot, now: number, effort = usualEffort): Considered {
   const situation = survey(snapshot, now);
   const world = createWorld(snapshot, now);
   const minimums = minimumsOf(situation);
   const relief = relieve(situation, (machine) => useOf(situation, [machine]));
-  const up = scaleUp(situation, world, minimums, relief);
+  const up = scaleUp(situation, world, minimums, relief, effort);
   const down = scaleDown(situation, world, minimums, relief, up);
   const intents = [...up.intents, ...down.intents];
   const candidates = everyMachine(situation.machines, onceEach([...up.candidates, ...down.candidates]));

@@ -1,11 +1,11 @@
 import { alertWants } from './alert-wants.ts';
 import { eligibleMachines } from './candidates.ts';
-import { type Chooser, type Chosen, putBack } from './choose/greedy.ts';
+import { type Chooser, type Chosen, putBack, retake } from './choose/greedy.ts';
 import { intentOf, priceOf } from './choose/intent.ts';
 import { lentShelves } from './choose/lent-shelves.ts';
 import { madeShelves } from './choose/made.ts';
 import { createNeighbourhood, usualWatts } from './choose/neighbourhood.ts';
-import { type Plan, plan } from './choose/plan.ts';
+import { carryOutPlan, type Plan, plan } from './choose/plan.ts';
 import { offerVerdicts, quotesOf } from './choose/quotes.ts';
 import { stock } from './choose/shelves.ts';
 import type { Task } from './choose/study.ts';
@@ -16,6 +16,7 @@ import { refusals, whyUnmet } from './explain-unmet.ts';
 import { maySliceStay, offersById } from './lent.ts';
 import { capacityOf, stepOf } from './lifecycle.ts';
 import { createRoom } from './limits/room.ts';
+import type { Machine } from './machine.ts';
 import { reopen } from './reopen.ts';
 import type { PoolSpec } from './settings.ts';
 import type { Situation } from './situation.ts';
@@ -24,7 +25,7 @@ import { byText, plural } from './text.ts';
 import type { Relief, Want } from './wants.ts';
 import { refusedWants, triggerWants, useOf } from './wants.ts';
 import type { Minimum } from './windows.ts';
-import { closePlace, mark, type Place, rollback, type World } from './world/world.ts';
+import { addMachine, closePlace, type Place, tried, type World } from './world/world.ts';
 
 /** Where waiting pods were counted on to go. */
 export interface Assignment {
@@ -56,6 +57,7 @@ export function scaleUp(
   world: World,
   minimums: ReadonlyMap<string, Minimum>,
   relief: Relief,
+  effort: number,
 ): ScaleUp {
   const groups = groupWaiting(situation, world);
   const eligible = eligibleMachines(situation);
@@ -91,8 +93,11 @@ export function scaleUp(
     coming: open.filter(isComing),
   };
   const quotes = quotesOf(task);
-  const { plan: chosenPlan, cancelled, wanted } = chooseAll(task, situation, minimums, relief);
+  const all = chooseAll(task, situation, minimums, relief, effort);
+  carryOutAll(task, situation, all);
+  const { plan: chosenPlan, cancelled } = all.drains;
   const { packing, needy } = chosenPlan;
+  const wanted = { ...all.wanted, chosen: [...all.ahead, ...all.wanted.chosen] };
   const chosen = [...chosenPlan.chosen, ...wanted.chosen.map(({ chosen: one }) => one)];
 
   const waiting = groups.reduce((sum, { pods }) => sum + pods.length, 0);
@@ -143,54 +148,95 @@ export function scaleUp(
   };
 }
 
+/** All that is to be powered on or kept, and for what. A value: nothing is changed by making one. */
 interface All {
-  readonly plan: Plan;
-  readonly cancelled: Situation['machines'];
+  /** Wanted for other reasons than pods, and chosen before the pods were given their places. */
+  readonly ahead: readonly WantedMachine[];
+  readonly drains: PlanWithDrains;
+  /** Wanted for other reasons than pods, and not had yet. */
   readonly wanted: Wanted;
+}
+
+interface PlanWithDrains {
+  readonly plan: Plan;
+  /** Machines whose drain is called off. */
+  readonly cancelled: readonly Machine[];
+  /** Machines that were looked at as if their drain were called off. */
+  readonly reopened: readonly Machine[];
 }
 
 /**
  * For the pods first, then for whatever else wants machines; or the other way round, where that takes fewer: a machine
- * that a minimum wants in any case can hold pods too.
+ * that a minimum wants in any case can hold pods too. Leaves everything as it was.
  */
 function chooseAll(
   task: Task,
   situation: Situation,
   minimums: ReadonlyMap<string, Minimum>,
   relief: Relief,
+  effort: number,
 ): All {
   const { chooser } = task;
-  const start = mark(chooser.world);
   const known = [...triggerWants(situation), ...alertWants(situation), ...relief.wants];
   const choose = (ahead: readonly WantedMachine[]): All => {
-    const earlier = ahead.map((one) => one.chosen);
     const coming = [...task.coming, ...ahead.map(({ place }) => place)];
-    const planned = planWithDrains({ ...task, coming }, situation);
-    const { plan: made, cancelled } = planned;
-    const underway = { chosen: [...earlier, ...made.chosen], cancelled };
-    const refused = refusedSoFar(task, situation, made);
-    const after = chooseWanted(chooser, situation, underway, minimums, [...known, ...refused], true);
-    return { ...planned, wanted: { ...after, chosen: [...ahead, ...after.chosen] } };
-  };
-  const chosenOf = ({ plan: made, wanted }: All): readonly Chosen[] => [
-    ...wanted.chosen.map((one) => one.chosen),
-    ...made.chosen,
-  ];
-  const undo = (all: All): void => {
-    for (const one of chosenOf(all).toReversed()) putBack(chooser, one);
-    rollback(chooser.world, start);
+    const given = { ...task, coming };
+    const drains = planWithDrains(given, situation, effort);
+    return tried(chooser.world, () => {
+      carryOutDrains(given, situation, drains);
+      const chosen = [...ahead.map((one) => one.chosen), ...drains.plan.chosen];
+      const underway = { chosen, cancelled: drains.cancelled };
+      const wants = [...known, ...refusedSoFar(task, situation, drains.plan)];
+      const wanted = chooseWanted(chooser, situation, underway, minimums, wants, true);
+      for (const one of [...drains.plan.chosen, ...wanted.chosen.map((each) => each.chosen)].toReversed())
+        putBack(chooser, one);
+      return { ahead, drains, wanted };
+    });
   };
   const podsFirst = choose([]);
-  if (podsFirst.plan.chosen.length === 0 || podsFirst.wanted.chosen.length === 0) return podsFirst;
-  undo(podsFirst);
-  const ahead = chooseWanted(chooser, situation, { chosen: [], cancelled: [] }, minimums, known, false);
-  const wantsFirst = choose(ahead.chosen);
+  if (podsFirst.drains.plan.chosen.length === 0 || podsFirst.wanted.chosen.length === 0) return podsFirst;
+  const wantsFirst = tried(chooser.world, () => {
+    const { chosen } = chooseWanted(
+      chooser,
+      situation,
+      { chosen: [], cancelled: [] },
+      minimums,
+      known,
+      false,
+    );
+    const all = choose(chosen);
+    for (const one of chosen.toReversed()) putBack(chooser, one.chosen);
+    return all;
+  });
   const saves =
-    wantsFirst.plan.packing.rest <= podsFirst.plan.packing.rest + 1e-9 &&
+    wantsFirst.drains.plan.packing.rest <= podsFirst.drains.plan.packing.rest + 1e-9 &&
     chosenOf(wantsFirst).length < chosenOf(podsFirst).length;
-  if (saves) return wantsFirst;
-  undo(wantsFirst);
-  return choose([]);
+  return saves ? wantsFirst : podsFirst;
+}
+
+const chosenOf = ({ ahead, drains, wanted }: All): readonly Chosen[] => [
+  ...ahead.map((one) => one.chosen),
+  ...wanted.chosen.map((one) => one.chosen),
+  ...drains.plan.chosen,
+];
+
+/** Gives everything that was chosen its place in the world. */
+function carryOutAll(task: Task, situation: Situation, { ahead, drains, wanted }: All): void {
+  const enter = ({ chosen }: WantedMachine): Place => {
+    retake(task.chooser, chosen);
+    return addMachine(task.chooser.world, chosen.machine);
+  };
+  const coming = [...task.coming, ...ahead.map(enter)];
+  carryOutDrains({ ...task, coming }, situation, drains);
+  for (const one of wanted.chosen) enter(one);
+}
+
+function carryOutDrains(task: Task, situation: Situation, { plan: made, cancelled, reopened }: PlanWithDrains): void {
+  const { world } = task.chooser;
+  const places = reopened.flatMap((machine) => reopen(world, situation, machine) ?? []);
+  carryOutPlan(task, made);
+  for (const place of places)
+    if (!cancelled.some((machine) => machine === place.machine)) closePlace(world, place);
 }
 
 /** Wants of pods that the scheduler keeps refusing although they are counted on to go to nodes that run. */
@@ -209,18 +255,14 @@ const isComing = ({ machine }: Place): boolean => machine !== undefined && capac
 
 /**
  * A drain is called off where that saves powering something on. It is tried only when something would be powered on
- * or somebody is not served at all.
+ * or somebody is not served at all. Leaves everything as it was.
  */
-function planWithDrains(task: Task, situation: Situation): { plan: Plan; cancelled: Situation['machines'] } {
+function planWithDrains(task: Task, situation: Situation, effort: number): PlanWithDrains {
   const { chooser, running } = task;
   const { world } = chooser;
-  const start = mark(world);
-  const without = plan(task);
-  if (without.chosen.length === 0 && without.packing.rest === 0) return { plan: without, cancelled: [] };
-  const undo = (made: Plan): void => {
-    for (const one of made.chosen.toReversed()) putBack(chooser, one);
-    rollback(world, start);
-  };
+  const without = plan(task, effort);
+  const asIs = { plan: without, cancelled: [], reopened: [] };
+  if (without.chosen.length === 0 && without.packing.rest === 0) return asIs;
   const mayStay = maySliceStay(situation);
   const draining = situation.machines.filter(
     (machine) =>
@@ -228,23 +270,21 @@ function planWithDrains(task: Task, situation: Situation): { plan: Plan; cancell
       mayStay(machine) &&
       situation.poolOf.get(machine.spec.pool)?.managedBy !== 'clusterAutoscaler',
   );
-  if (draining.length === 0) return { plan: without, cancelled: [] };
-  undo(without);
-  const reopened = draining.flatMap((machine) => reopen(world, situation, machine) ?? []);
-  const with_ = plan({ ...task, running: [...running, ...reopened] });
-  const saves =
-    with_.packing.rest < without.packing.rest - 1e-9 ||
-    (with_.packing.rest <= without.packing.rest + 1e-9 && with_.chosen.length < without.chosen.length);
-  if (saves) {
-    const used = new Set(with_.packing.placements.map(({ place }) => place));
-    for (const place of reopened) if (!used.has(place)) closePlace(world, place);
+  if (draining.length === 0) return asIs;
+  return tried(world, () => {
+    const reopened = draining.flatMap((machine) => reopen(world, situation, machine) ?? []);
+    const kept = plan({ ...task, running: [...running, ...reopened] }, effort);
+    const saves =
+      kept.packing.rest < without.packing.rest - 1e-9 ||
+      (kept.packing.rest <= without.packing.rest + 1e-9 && kept.chosen.length < without.chosen.length);
+    if (!saves) return asIs;
+    const used = new Set(kept.packing.placements.map(({ place }) => place.index));
     return {
-      plan: { ...with_, needy: without.needy },
-      cancelled: reopened.filter((place) => used.has(place)).flatMap(({ machine }) => machine ?? []),
+      plan: { ...kept, needy: without.needy },
+      cancelled: reopened.filter(({ index }) => used.has(index)).flatMap(({ machine }) => machine ?? []),
+      reopened: draining,
     };
-  }
-  undo(with_);
-  return { plan: plan(task), cancelled: [] };
+  });
 }
 
 function describeGroup({ kind, pods, first }: Group, needy: number, left: number): DemandGroup {

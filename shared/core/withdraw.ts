@@ -1,3 +1,4 @@
+import { demandOf } from './choose/fill.ts';
 import { chooseFor, putBack } from './choose/greedy.ts';
 import { intentOf, priceOf } from './choose/intent.ts';
 import { everyone, pack } from './choose/pack.ts';
@@ -127,7 +128,8 @@ export function createWithdrawer(round: Round, up: ScaleUp, withdrawn: ReadonlyM
     const shelves = up.chooser.shelves.filter(
       ({ make }) => make?.lending?.offer.id !== server.machine.spec.offer,
     );
-    const chosen = chooseFor({ ...up.chooser, shelves }, { groups, order, left, share, mayAsk: () => true });
+    const demand = demandOf(world, groups, order, left, share, () => true);
+    const chosen = chooseFor({ ...up.chooser, shelves }, demand);
     const worse = price !== undefined && chosen.reduce((sum, one) => sum + (priceOf(one) ?? 0), 0) >= price;
     if (worse || left.some((pods) => pods > 0)) {
       for (const one of chosen.toReversed()) putBack(up.chooser, one);

@@ -1,6 +1,8 @@
 import type { Group } from '../demand.ts';
 import type { Machine, MachineSpec } from '../machine.ts';
 import {
+  answerOf,
+  answers,
   howMany,
   mark,
   type Place,
@@ -10,11 +12,22 @@ import {
   rollback,
   type World,
 } from '../world/world.ts';
+import { createDemandIndex, type DemandIndex, type Family } from './demand-index.ts';
 import type { Maker } from './made.ts';
 import type { Order } from './orders.ts';
 import type { Left } from './pack.ts';
 import type { Option } from './policies.ts';
+import { createQueue } from './queue.ts';
 import { enter, type Shelf } from './shelves.ts';
+
+export const nothing: Fill = {
+  takes: [],
+  volatile: false,
+  served: 0,
+  pods: 0,
+  use: { cpu: 0, memory: 0 },
+  liking: 0,
+};
 
 /** What a machine of a shelf would take of what is left. */
 export interface Fill extends Omit<Option, 'machine' | 'pool'> {
@@ -33,12 +46,22 @@ interface Slice {
 
 export interface Demand {
   readonly groups: readonly Group[];
-  readonly order: Order;
   readonly left: Left;
+  readonly index: DemandIndex;
   readonly share: Float64Array;
   /** Whether the group has waited long enough for machines of the shelf's pool. */
   readonly mayAsk: (group: Group, shelf: Shelf) => boolean;
 }
+
+/** What is left of the groups, to be served in the given order. */
+export const demandOf = (
+  world: World,
+  groups: readonly Group[],
+  order: Order,
+  left: Left,
+  share: Float64Array,
+  mayAsk: Demand['mayAsk'],
+): Demand => ({ groups, left, share, mayAsk, index: createDemandIndex(world, groups, order, left) });
 
 /** Tries it and takes it back. */
 export function tryFill(
@@ -55,6 +78,10 @@ export function tryFill(
   return fill;
 }
 
+/**
+ * Gives the place what it can take of every group, in their order. A family waits in the queue with the first of its
+ * groups that fits; a family that the place refuses is not asked again.
+ */
 function fillPlace(
   world: World,
   place: Place,
@@ -63,7 +90,7 @@ function fillPlace(
   demand: Demand,
   affords: ((place: Place) => boolean) | undefined,
 ): Fill {
-  const { groups, order, left, share } = demand;
+  const { groups, left, share, index } = demand;
   const takes: [number, number][] = [];
   let served = 0;
   let pods = 0;
@@ -71,22 +98,54 @@ function fillPlace(
   let memory = 0;
   let liking = 0;
   let volatile = false;
-  for (const index of order) {
-    const group = groups[index];
-    const waiting = left[index] ?? 0;
-    if (!group || waiting === 0 || !demand.mayAsk(group, shelf)) continue;
-    const { kind } = group;
-    volatile ||= looksAround(group);
-    const room = howMany(world, kind, place, waiting);
-    const taken = affords && room > 0 ? affordable(world, kind, place, room, affords) : room;
-    if (taken === 0) continue;
-    liking += taken * preference(world, kind, place);
-    put(world, kind, place, taken);
-    takes.push([index, taken]);
-    served += taken * (share[index] ?? 0);
-    pods += taken;
-    cpu += taken * (kind.requests.cpu ?? 0);
-    memory += taken * (kind.requests.memory ?? 0);
+  const row = place.index * world.width;
+  const queue = createQueue<Family>();
+  const enqueue = (family: Family, start: number): void => {
+    const at = index.first(family, start, world.free, row);
+    if (at >= 0) queue.push(family.ranks[at] as number, at, family);
+  };
+  /** Families that miss pods to be near of, and may find them among those that were put since. */
+  let lonely: Family[] = [];
+  let next = 0;
+  const pass = (families: readonly Family[]): void => {
+    next = 0;
+    while (!index.isFull(world.free, row)) {
+      for (; next < families.length; next += 1) {
+        const family = families[next] as Family;
+        if ((family.ranks[0] as number) > queue.least()) break;
+        if (demand.mayAsk(family.group, shelf)) enqueue(family, 0);
+      }
+      const item = queue.pop();
+      if (!item) return;
+      const { value: family, at } = item;
+      const which = family.groups[at] as number;
+      const { kind } = groups[which] as Group;
+      volatile ||= looksAround(kind);
+      const answer = answerOf(world, kind, place);
+      if (answer === answers.full) enqueue(family, at);
+      else if (answer === answers.lonelyHere || answer === answers.lonelyAround) lonely.push(family);
+      if (answer !== answers.yes) continue;
+      const room = howMany(world, kind, place, left[which] ?? 0);
+      const taken = affords ? affordable(world, kind, place, room, affords) : room;
+      if (taken > 0) {
+        liking += taken * preference(world, kind, place);
+        put(world, kind, place, taken);
+        takes.push([which, taken]);
+        served += taken * (share[which] ?? 0);
+        pods += taken;
+        cpu += taken * (kind.requests.cpu ?? 0);
+        memory += taken * (kind.requests.memory ?? 0);
+      }
+      enqueue(family, at + 1);
+    }
+    queue.clear();
+  };
+  pass(index.families);
+  for (let before = 0; lonely.length > 0 && pods > before; ) {
+    before = pods;
+    const again = lonely.sort((a, b) => (a.ranks[0] as number) - (b.ranks[0] as number));
+    lonely = [];
+    pass(again);
   }
   const { resources } = machine.spec;
   return {
@@ -124,7 +183,7 @@ function affordable(
   return least;
 }
 
-const looksAround = ({ kind }: Group): boolean =>
+const looksAround = (kind: PodKind): boolean =>
   kind.blockers.length > 0 || kind.affinity !== undefined || kind.spread.length > 0;
 
 /** As long as there are as many pods left as it would take, it would take the same again. */
@@ -137,14 +196,12 @@ export function carryOut(
   make: Maker | undefined,
   machine: Machine,
   { takes }: Fill,
-  { groups, left }: Demand,
+  { groups, index }: Demand,
 ): Place {
   const place = enter(world, make, machine);
-  for (const [index, pods] of takes) {
-    const group = groups[index];
-    if (!group) continue;
-    put(world, group.kind, place, pods);
-    left[index] = (left[index] ?? 0) - pods;
+  for (const [which, pods] of takes) {
+    put(world, (groups[which] as Group).kind, place, pods);
+    index.placed(which, pods);
   }
   return place;
 }

@@ -3,11 +3,13 @@ import type { Machine, MachineSpec } from '../machine.ts';
 import type { PolicyName } from '../policy-names.ts';
 import type { PoolSpec } from '../settings.ts';
 import type { World } from '../world/world.ts';
-import { carryOut, type Demand, type Fill, stillHolds, tryFill } from './fill.ts';
+import { carryOut, type Demand, type Fill, nothing, stillHolds, tryFill } from './fill.ts';
 import { leastOf, trySlice } from './lending.ts';
 import { fitted } from './made.ts';
+import type { Placement } from './pack.ts';
 import { best, billOf, type Option, type Surroundings, scoresOf } from './policies.ts';
-import { advance, type Box, head, type Shelf } from './shelves.ts';
+import { createRanking, type Ranking } from './ranking.ts';
+import { advance, type Box, head, nextOf, type Shelf } from './shelves.ts';
 
 /** A machine to be powered on. */
 export interface Chosen {
@@ -29,56 +31,113 @@ export interface Chooser {
   readonly count: (machine: Machine, sign: 1 | -1) => void;
 }
 
-interface Choice extends Option {
-  readonly box: Box;
-}
+/**
+ * So many shelves are asked again before a machine is chosen. What a shelf would hold only gets less, so the ones that
+ * looked best are asked first, and the best of those that were asked is nearly always the best of all.
+ */
+const mostAsked = 8;
 
 /**
  * One machine after the other: each time the one that the policies prefer for what is left, until nothing is or
- * nothing helps. What a machine would take is worked out once per shelf and again only when it may have changed and
- * the shelf would win: so a thousand machines for fifty thousand pods cost little more than one.
+ * nothing helps. What a machine would take is worked out once per shelf, and again only when it may have changed and
+ * the shelf would win.
  */
-export function chooseFor(chooser: Chooser, demand: Demand): Chosen[] {
-  const { world, shelves, room } = chooser;
+export function chooseFor(
+  chooser: Chooser,
+  demand: Demand,
+  placed: (placement: Placement) => void = () => {},
+): Chosen[] {
+  const { world, shelves, room, surroundings } = chooser;
+  const boxes = shelves.flatMap((shelf) => shelf.boxes);
+  const boxesOf = new Map(shelves.map((shelf) => [shelf, [] as number[]]));
+  for (const [at, { shelf }] of boxes.entries()) boxesOf.get(shelf)?.push(at);
+  const ranking = createRanking(boxes.length, surroundings);
+  const choose = createChoice(chooser, boxes, ranking);
   const fills = new Map<Shelf, Fill>();
-  const fresh = new Set<Shelf>();
-  const refill = (shelf: Shelf): Fill => {
-    const fill = shelf.make?.lending
-      ? trySlice(world, shelf, shelf.make.lending, room, demand)
-      : tryFill(world, shelf, shelf.example, demand);
-    fills.set(shelf, fill);
-    fresh.add(shelf);
-    return fill;
-  };
+  /** Boxes whose fill was worked out after the last machine was taken. */
+  const fresh = new Uint8Array(boxes.length);
+  /** Boxes that a limit refuses: what is taken only makes it tighter. */
+  const refused = new Uint8Array(boxes.length);
   const lent = shelves.filter(({ make }) => make?.lending);
-  const picks: Chosen[] = [];
-  let open = shelves.flatMap(({ boxes }) => boxes);
-  for (;;) {
-    open = open.filter((box) => {
-      const machine = head(box);
-      return machine !== undefined && room.refusal(leastOf(box.shelf, machine)) === undefined;
-    });
-    const choices: Choice[] = [];
-    for (const box of open) {
-      const fill = fills.get(box.shelf) ?? refill(box.shelf);
-      const machine = head(box);
-      if (fill.served > 0 && machine)
-        choices.push({ ...fill, ...(fill.slice ?? { machine }), pool: box.shelf.pool, box });
+  const offer = (at: number, fill: Fill): void => {
+    const box = boxes[at] as Box;
+    const machine = head(box);
+    const isOption = machine && fill.served > 0 && refused[at] === 0;
+    ranking.set(
+      at,
+      isOption ? { ...fill, ...(fill.slice ?? { machine }), pool: box.shelf.pool } : undefined,
+    );
+  };
+  const ask = (shelf: Shelf): void => {
+    const next = nextOf(shelf);
+    const lending = shelf.make?.lending;
+    const fill = !next
+      ? nothing
+      : lending
+        ? trySlice(world, shelf, lending, room, demand)
+        : tryFill(world, shelf, next, demand);
+    fills.set(shelf, fill);
+    for (const at of boxesOf.get(shelf) ?? []) {
+      fresh[at] = 1;
+      offer(at, fill);
     }
-    const choice = preferred(choices, chooser);
-    if (!choice) return picks;
-    const { shelf } = choice.box;
-    const known = fills.get(shelf);
-    if (!known) return picks;
-    if (!fresh.has(shelf) && !stillHolds(known, demand.left)) {
-      refill(shelf);
+  };
+  const picks: Chosen[] = [];
+  let waiting = demand.left.reduce((sum, pods) => sum + pods, 0);
+  for (const shelf of shelves) ask(shelf);
+  for (let asked = 0; waiting > 0; ) {
+    const at = choose(asked < mostAsked ? undefined : fresh);
+    if (at < 0) {
+      // What nobody could use before may be of use now that others have their places.
+      if (ranking.count === 0)
+        for (const [shelf, [first = 0]] of boxesOf) if (fresh[first] === 0) ask(shelf);
+      if (ranking.count === 0) return picks;
+      asked = 0;
       continue;
     }
-    picks.push(take(chooser, choice, known, demand));
-    fresh.clear();
+    const box = boxes[at] as Box;
+    const { shelf } = box;
+    const option = ranking.get(at) as Option;
+    const fill = fills.get(shelf) as Fill;
+    if (room.refusal(leastOf(shelf, option.machine)) !== undefined) {
+      refused[at] = 1;
+      ranking.set(at, undefined);
+      continue;
+    }
+    if (fresh[at] === 0 && !stillHolds(fill, demand.left)) {
+      ask(shelf);
+      asked += 1;
+      continue;
+    }
+    picks.push(take(chooser, box, option, fill, demand, placed));
+    waiting -= fill.pods;
+    asked = 0;
+    fresh.fill(0);
+    offer(at, fill);
     // Whatever is taken leaves less of the offer, or of the budget.
-    for (const each of lent) fills.delete(each);
+    for (const each of lent) ask(each);
   }
+  return picks;
+}
+
+/** A pool's own policies choose among its machines, everybody's among the pools' winners. */
+function createChoice(
+  { policiesOf }: Chooser,
+  boxes: readonly Box[],
+  ranking: Ranking,
+): (only?: Uint8Array) => number {
+  const indexes = (holds: (box: Box) => boolean): Int32Array =>
+    Int32Array.from([...boxes.keys()].filter((at) => holds(boxes[at] as Box)));
+  const own = [...new Set(boxes.map(({ shelf }) => shelf.pool).filter((pool) => pool.policies))].map(
+    (pool) => ({ pool, among: indexes(({ shelf }) => shelf.pool === pool) }),
+  );
+  const others = indexes(({ shelf }) => !shelf.pool.policies);
+  const common = policiesOf(undefined);
+  if (own.length === 0) return (only) => ranking.best(others, common, only);
+  return (only) => {
+    const winners = own.map(({ pool, among }) => ranking.best(among, policiesOf(pool), only));
+    return ranking.best(Int32Array.from([...others, ...winners.filter((at) => at >= 0)]), common, only);
+  };
 }
 
 /** A pool's own policies choose among its machines, everybody's among the pools' winners. */
@@ -100,13 +159,21 @@ export function preferred<Some extends Option>(
 }
 
 /** Takes the machine from its box and gives it its place and pods. */
-function take(chooser: Chooser, choice: Choice, fill: Fill, demand: Demand): Chosen {
+function take(
+  chooser: Chooser,
+  box: Box,
+  option: Option,
+  fill: Fill,
+  demand: Demand,
+  placed: (placement: Placement) => void,
+): Chosen {
   const { world, policiesOf, surroundings } = chooser;
-  const { box, machine: next } = choice;
   const { make } = box.shelf;
+  const { machine: next } = option;
   const machine = make && !fill.slice ? fitted(world, make, next, fill, demand.groups) : next;
-  const score = scoresOf(choice, policiesOf(choice.pool), surroundings);
-  carryOut(world, make, machine, fill, demand);
+  const score = scoresOf(option, policiesOf(option.pool), surroundings);
+  const place = carryOut(world, make, machine, fill, demand);
+  for (const [group, pods] of fill.takes) placed({ group, place, pods });
   return retake(chooser, { machine, box, pods: fill.pods, score, addition: fill.slice?.addition });
 }
 

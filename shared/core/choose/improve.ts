@@ -1,30 +1,55 @@
 import { type Chosen, putBack, retake, takeHead } from './greedy.ts';
 import { policies } from './policies.ts';
 import { type Box, head } from './shelves.ts';
-import type { Study } from './study.ts';
-import { isBetter, worth } from './value.ts';
+import type { Draft, Study } from './study.ts';
+import { draftWith, isBetter, leavesNobody } from './value.ts';
 
-/** So many sets of machines are looked at; then the best so far has to do. */
+/** So many sets of machines are looked at for one draft, at the most. */
 const mostLooks = 300;
 
+/** So many machines are added at once when nothing less would do; what is too much is left out again. */
+const mostSpares = 8;
+
 /**
- * Leaves machines out, exchanges one for another, or two for one, as long as that is better. What is chosen one by
- * one is sometimes one too many.
+ * Leaves machines out, exchanges one for another, or two for one, as long as that is better. The machines are taken
+ * already, and those of the result are in the end.
  */
-export function improve(study: Study, chosen: readonly Chosen[], exact = false): readonly Chosen[] {
-  let looks = mostLooks;
-  let current = chosen;
-  let value = worth(study, current, exact);
+export function improve(study: Study, draft: Draft, exact = false): Draft {
+  let most = mostLooks;
+  let current = draft;
   const accept = (next: readonly Chosen[]): boolean => {
-    if (looks-- <= 0) return false;
-    const nextValue = worth(study, next, exact);
-    if (!isBetter(nextValue, value)) return false;
-    current = next;
-    value = nextValue;
+    if (most-- <= 0 || study.looks.left-- <= 0) return false;
+    const nextDraft = draftWith(study, next, exact);
+    if (!isBetter(nextDraft.value, current.value)) return false;
+    current = nextDraft;
     return true;
   };
-  while (looks > 0 && (step(study, current, 1, accept) || step(study, current, 2, accept)));
+  const steps = (): boolean =>
+    step(study, current.chosen, 1, accept) || step(study, current.chosen, 2, accept);
+  while (most > 0 && study.looks.left > 0 && steps());
   return current;
+}
+
+/** Somebody is left over, and machines too: with all of them, and every way tried, perhaps nobody is. */
+export function withSpares(study: Study, draft: Draft): Draft {
+  const { chooser, groups, mayAsk } = study;
+  if (study.looks.left <= 0 || leavesNobody(draft.value)) return draft;
+  for (const one of draft.chosen) retake(chooser, one);
+  const spares: Chosen[] = [];
+  for (const shelf of chooser.shelves)
+    for (const box of shelf.boxes) {
+      if (shelf.make || !groups.every((group) => mayAsk(group, shelf))) continue;
+      for (
+        let next = head(box);
+        next && !chooser.room.refusal(next.spec) && spares.length < mostSpares;
+        next = head(box)
+      )
+        spares.push(takeHead(chooser, box));
+    }
+  const all = draftWith(study, [...draft.chosen, ...spares], true);
+  const better = spares.length > 0 && isBetter(all.value, draft.value) ? improve(study, all, true) : undefined;
+  for (const one of (better?.chosen ?? [...draft.chosen, ...spares]).toReversed()) putBack(chooser, one);
+  return better ?? draft;
 }
 
 /** Tries to do without so many of them, or with one other instead. True when something was accepted. */

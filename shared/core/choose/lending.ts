@@ -5,7 +5,7 @@ import { hourlyPrice, type Offer } from '../offer.ts';
 import { subtract } from '../resources.ts';
 import type { Size } from '../settings.ts';
 import type { Place, World } from '../world/world.ts';
-import { type Demand, type Fill, tryFill } from './fill.ts';
+import { type Demand, type Fill, nothing, tryFill } from './fill.ts';
 import { fitted, gpu, sizeAt } from './made.ts';
 import { head, type Shelf } from './shelves.ts';
 
@@ -36,7 +36,7 @@ export function leastOf({ make }: Shelf, machine: Machine): MachineSpec {
 export function trySlice(world: World, shelf: Shelf, lending: Lending, room: Room, demand: Demand): Fill {
   const { make, boxes } = shelf;
   const next = boxes[0] && head(boxes[0]);
-  if (!make || !next) return tryFill(world, shelf, shelf.example, { ...demand, order: [] });
+  if (!make || !next) return nothing;
   const { offer, most, grows } = lending;
   const has = grows?.machine.spec;
   const bound = (of: keyof typeof names): number => {

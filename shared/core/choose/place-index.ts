@@ -20,7 +20,18 @@ interface Cell {
   readonly positions: number[];
   tree: RoomTree;
   readonly skips: Map<number, Skips>;
+  /** Where the search for room began to succeed, for some sizes: before it there is none for pods as large. */
+  starts: Start[];
 }
+
+interface Start {
+  readonly columns: Int32Array;
+  readonly amounts: Float64Array;
+  leaf: number;
+}
+
+/** So many sizes are remembered per cell. */
+const mostStarts = 32;
 
 /** Where the pods of a family need not be asked again. */
 interface Skips {
@@ -44,7 +55,7 @@ export function createPlaceIndex(world: World, places: readonly Place[]): PlaceI
 
   const findIn = (cell: Cell, kind: PodKind, except: Place | undefined): number => {
     const { tree } = cell;
-    let leaf = tree.first(0, kind.columns, kind.amounts);
+    let leaf = firstWithRoom(cell, kind);
     if (leaf < 0) return -1;
     let skips = skipsOf(cell, kind);
     if (skips) leaf = tree.first(nextOf(skips.next, leaf), kind.columns, kind.amounts);
@@ -82,7 +93,7 @@ export function createPlaceIndex(world: World, places: readonly Place[]): PlaceI
     },
     changed(place) {
       const at = cellOf.get(place);
-      if (at) at.cell.tree.set(at.leaf, world.free, place.index * world.width);
+      if (at?.cell.tree.set(at.leaf, world.free, place.index * world.width)) at.cell.starts = [];
     },
     drop(place) {
       const at = cellOf.get(place);
@@ -107,13 +118,39 @@ function cellsOf(world: World, places: readonly Place[]): Cell[] {
     for (const each of shared) key += ` ${world.domains[place.index * world.keys + each]}`;
     let cell = cells.get(key);
     if (!cell) {
-      cell = { places: [], positions: [], tree: empty, skips: new Map() };
+      cell = { places: [], positions: [], tree: empty, skips: new Map(), starts: [] };
       cells.set(key, cell);
     }
     cell.places.push(place);
     cell.positions.push(position);
   }
   return [...cells.values()];
+}
+
+/** The first leaf with room for a pod. Room only gets less, so a search for as much or more need not begin at the start. */
+function firstWithRoom(cell: Cell, { columns, amounts }: PodKind): number {
+  let from = 0;
+  let known: Start | undefined;
+  for (const start of cell.starts) {
+    if (start.amounts === amounts) known = start;
+    if (start.leaf > from && asksNoMore(start, columns, amounts)) from = start.leaf;
+  }
+  const leaf = cell.tree.first(from, columns, amounts);
+  const found = leaf < 0 ? cell.tree.size : leaf;
+  if (known) known.leaf = found;
+  else {
+    if (cell.starts.length >= mostStarts) cell.starts.shift();
+    cell.starts.push({ columns, amounts, leaf: found });
+  }
+  return leaf;
+}
+
+function asksNoMore(start: Start, columns: Int32Array, amounts: Float64Array): boolean {
+  for (let i = 0; i < start.columns.length; i++) {
+    const at = columns.indexOf(start.columns[i] as number);
+    if (at < 0 || (amounts[at] as number) < (start.amounts[i] as number)) return false;
+  }
+  return true;
 }
 
 /** Rises only when every domain has one more pod: then what was uneven may no longer be. */

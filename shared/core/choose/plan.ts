@@ -1,15 +1,18 @@
-import { fits, mark, rollback } from '../world/world.ts';
-import { type Chosen, chooseFor, putBack, retake, takeHead } from './greedy.ts';
-import { improve } from './improve.ts';
+import { answerByRules, answers, mark, type Place, put, rollback, type World } from '../world/world.ts';
+import { dropUnneeded } from './drop-unneeded.ts';
+import { demandOf } from './fill.ts';
+import { type Chosen, chooseFor, putBack, retake } from './greedy.ts';
+import { improve, withSpares } from './improve.ts';
 import { byPriority, type Order, ordersOf } from './orders.ts';
-import { everyone, pack } from './pack.ts';
+import { everyone, type Placement, pack, weigh } from './pack.ts';
 import type { Packing } from './settle.ts';
-import { enter, head, type Shelf } from './shelves.ts';
+import { enter, nextOf, type Shelf } from './shelves.ts';
 import { measure } from './sizes.ts';
-import type { Study, Task } from './study.ts';
-import { cheapestFor, type Draft, lends, withFewerOffers } from './thrift.ts';
-import { isBetter, leavesNobody, place, worth } from './value.ts';
+import type { Draft, Study, Task } from './study.ts';
+import { cheapestFor, lends, withFewerOffers } from './thrift.ts';
+import { isBetter, leavesNobody, place, valueOf } from './value.ts';
 
+/** Which machines to power on, and where everybody goes then. A value: nothing is changed by making one. */
 export interface Plan {
   readonly chosen: readonly Chosen[];
   readonly packing: Packing;
@@ -17,81 +20,110 @@ export interface Plan {
   readonly needy: Int32Array;
 }
 
-/** Up to so many looks of a pod at a place everything is tried; beyond, one way has to do. */
-const thorough = 4_000;
+/** How many looks of a pod at a place a plan may be thought over for; a first draft is always made. */
+export const usualEffort = 400_000;
+
+/** What placing a pod costs, in such looks. */
+const costOfPod = 100;
 
 /** Choosing again for what did not find its place after all: once is nearly always enough. */
-const mostRounds = 3;
+const mostRounds = 4;
 
-/** So many machines are added at once when nothing less would do; what is too much is left out again. */
-const mostMore = 8;
+/** Which machines to power on so that everybody has a place. Leaves the world as it was. */
+export function plan(task: Task, effort = usualEffort): Plan {
+  const study = studyOf(task, effort);
+  const { chooser, groups } = study;
+  const start = mark(chooser.world);
+  const before = place(study, [], true);
+  rollback(chooser.world, start);
+  if (before.rest === 0) return { chosen: [], packing: before, needy: before.left };
 
-/** Which machines to power on so that everybody has a place. Leaves the world with all of them in it. */
-export function plan(task: Task): Plan {
+  const seen = new Set<string>();
+  let best: Draft | undefined;
+  const consider = (attempt: Attempt): Draft | undefined => {
+    const drafted = draftOf(study, attempt, seen);
+    if (drafted && (!best || isBetter(drafted.value, best.value))) best = drafted;
+    return drafted;
+  };
+  const all = attempts(study);
+  for (const [index, attempt] of all.entries()) {
+    if (index > 0 && study.looks.left <= 0) break;
+    study.looks.left -= 1;
+    consider(attempt);
+  }
+  const [first] = all;
+  // Not everybody may be served: then it had better be the important ones.
+  const important = new Set(groups.map(({ kind }) => kind.priority)).size > 1;
+  if (first && important && best && !leavesNobody(best.value))
+    consider({ ...first, order: byPriority(groups, first.order) });
+  if (first && best && study.looks.left > 0)
+    best = withFewerOffers(best, (without) => draftOf(study, { ...first, without }, seen));
+  if (best) best = withSpares(study, best);
+  return { chosen: best?.chosen ?? [], packing: best?.packing ?? before, needy: before.left };
+}
+
+/** Gives the machines of a plan their places in the world, and the pods theirs. */
+export function carryOutPlan({ chooser, groups }: Task, { chosen, packing }: Plan): Place[] {
+  const { world } = chooser;
+  const added = chosen.map((one) => {
+    retake(chooser, one);
+    return enter(world, one.box.shelf.make, one.machine);
+  });
+  for (const { group, place: where, pods } of packing.placements) {
+    const kind = groups[group]?.kind;
+    const there = world.places[where.index];
+    if (kind && there) put(world, kind, there, pods);
+  }
+  return added;
+}
+
+function studyOf(task: Task, effort: number): Study {
   const { chooser, groups, running, coming } = task;
-  const { world, shelves } = chooser;
+  const { shelves } = chooser;
   const sizes = measure(groups, [
     ...shelves.map(({ example }) => example.spec.resources),
     ...running.map(({ allocatable }) => allocatable),
   ]);
-  const small = groups.length * (running.length + coming.length + boxesOf(task)) <= thorough;
-  const study: Study = {
+  const boxes = shelves.reduce((sum, shelf) => sum + shelf.boxes.length, 0);
+  const pods = groups.reduce((sum, group) => sum + group.pods.length, 0);
+  const cost = groups.length * (running.length + coming.length + boxes) + pods * costOfPod;
+  const looks = Math.floor(effort / (cost || 1));
+  return {
     ...task,
-    orders: ordersOf(groups, sizes, choicesOf(task), small),
+    orders: ordersOf(chooser.world, groups, sizes, choicesOf(task), looks > 0),
     share: sizes.share,
-    small,
+    looks: { left: looks },
+    thorough: looks > 0,
   };
-  const start = mark(world);
-
-  const before = place(study, [], true);
-  if (before.rest === 0) return { chosen: [], packing: before, needy: before.left };
-  rollback(world, start);
-
-  const tries = attempts(study, small);
-  const judged = tries.length > 1 || shelves.some(lends);
-  const seen = new Set<string>();
-  const drafted = (attempt: Attempt): Draft | undefined => {
-    const draft = firstDraft(study, attempt);
-    const isNew = !seen.has(textOf(draft)) && seen.add(textOf(draft));
-    const chosen = small && isNew ? improve(study, draft) : draft;
-    const value = judged && isNew ? worth(study, chosen) : [];
-    for (const one of chosen.toReversed()) putBack(chooser, one);
-    return isNew ? { chosen, value } : undefined;
-  };
-  let best: Draft | undefined;
-  for (const attempt of tries) {
-    const draft = drafted(attempt);
-    if (draft && (!best || isBetter(draft.value, best.value))) best = draft;
-  }
-  const [first] = tries;
-  if (best && first && small) best = withFewerOffers(best, (without) => drafted({ ...first, without }));
-  const chosen = (best?.chosen ?? []).map((one) => retake(chooser, one));
-  const whole = small ? lastResort(study, chosen) : chosen;
-  return { ...completed(study, whole), needy: before.left };
 }
 
-/** What is lent may be of any size under the same name. */
-const textOf = (chosen: readonly Chosen[]): string =>
-  chosen
-    .map(({ machine: { spec } }) => spec.name + (spec.offer ? JSON.stringify(spec.resources) : ''))
-    .sort()
-    .join();
-
-const boxesOf = ({ chooser }: Task): number =>
-  chooser.shelves.reduce((sum, { boxes }) => sum + boxes.length, 0);
-
-/** How many sorts of machines would do for each group, were they on and empty. */
+/** How many sorts of machines each group's rules allow, were they on and empty. Asked once per family and class. */
 function choicesOf({ chooser, groups }: Task): Int32Array {
   const { world, shelves } = chooser;
-  const counts = new Int32Array(groups.length);
-  for (const { example, make } of shelves) {
+  const byClass = new Map<string, { readonly shelf: Shelf; count: number }>();
+  for (const shelf of shelves) {
+    const { nodeClass, domains } = world.sites.ofMachine(shelf.example);
+    const key = `${nodeClass.id} ${domains.filter((_, at) => at !== world.topology.hostnameKey)}`;
+    const known = byClass.get(key);
+    if (known) known.count += 1;
+    else byClass.set(key, { shelf, count: 1 });
+  }
+  const byFamily = new Map<number, number>();
+  for (const { shelf, count } of byClass.values()) {
+    const next = nextOf(shelf);
+    if (!next) continue;
     const before = mark(world);
-    const place = enter(world, make, example);
-    for (const [index, { kind }] of groups.entries())
-      if (fits(world, kind, place)) counts[index] = (counts[index] ?? 0) + 1;
+    const { index } = enter(world, shelf.make, next);
+    const asked = new Set<number>();
+    for (const { kind } of groups) {
+      if (asked.has(kind.family)) continue;
+      asked.add(kind.family);
+      if (answerByRules(world, kind, index) === answers.yes)
+        byFamily.set(kind.family, (byFamily.get(kind.family) ?? 0) + count);
+    }
     rollback(world, before);
   }
-  return counts;
+  return Int32Array.from(groups, ({ kind }) => byFamily.get(kind.family) ?? 0);
 }
 
 interface Attempt {
@@ -102,73 +134,88 @@ interface Attempt {
   readonly without?: ReadonlySet<Shelf>;
 }
 
-function attempts({ orders, groups, chooser }: Study, small: boolean): Attempt[] {
+function attempts({ orders, groups, chooser }: Study): Attempt[] {
   const all: Attempt[] = orders.flatMap((order) => [
     { order, flat: false },
-    ...(small ? [{ order, flat: true }] : []),
+    { order, flat: true },
   ]);
   const [first] = orders;
-  const important = new Set(groups.map(({ kind }) => kind.priority)).size > 1;
-  if (first && small && groups.length > 1 && chooser.shelves.filter(lends).length > 1)
+  if (first && groups.length > 1 && chooser.shelves.filter(lends).length > 1)
     all.push({ order: first, flat: false, thrifty: true });
-  // Not everybody may be served: then it had better be the important ones.
-  return important && first ? [{ order: byPriority(groups, first), flat: false }, ...all] : all;
+  return all;
 }
 
-/** Fills what is there, then chooses machine by machine. Leaves the world as it was. */
-function firstDraft(study: Study, { order, flat, thrifty, without }: Attempt): Chosen[] {
+/** One way to serve everybody; undefined where the same machines were drafted before. */
+function draftOf(study: Study, attempt: Attempt, seen: Set<string>): Draft | undefined {
+  const { chooser } = study;
+  const first = firstChoice(study, attempt);
+  const text = textOf(first);
+  if (seen.has(text)) return undefined;
+  seen.add(text);
+  for (const one of first) retake(chooser, one);
+  const whole = completed(study, first);
+  const drafts = dropUnneeded(study, whole, completed);
+  const draft = improve(study, drafts);
+  for (const one of draft.chosen.toReversed()) putBack(chooser, one);
+  return draft;
+}
+
+/** What is lent may be of any size under the same name. */
+const textOf = (chosen: readonly Chosen[]): string =>
+  chosen
+    .map(({ machine: { spec } }) => spec.name + (spec.offer ? JSON.stringify(spec.resources) : ''))
+    .sort()
+    .join();
+
+/** Fills what is there, then chooses machine by machine. Leaves everything as it was. */
+function firstChoice(study: Study, { order, flat, thrifty, without }: Attempt): Chosen[] {
   const { chooser, groups, mayAsk, running, coming, share } = study;
-  const start = mark(chooser.world);
+  const { world } = chooser;
+  const start = mark(world);
   const left = everyone(groups);
-  pack(chooser.world, groups, order, [...running, ...coming], left);
+  pack(world, groups, order, [...running, ...coming], left);
   const surroundings = { ...chooser.surroundings, flat };
   const shelves = without ? chooser.shelves.filter((shelf) => !without.has(shelf)) : chooser.shelves;
   const cheapest = cheapestFor(shelves);
   const choose = (may: Study['mayAsk']): Chosen[] =>
-    chooseFor({ ...chooser, shelves, surroundings }, { groups, order, left, share, mayAsk: may });
+    chooseFor({ ...chooser, shelves, surroundings }, demandOf(world, groups, order, left, share, may));
   const chosen = thrifty ? choose((group, shelf) => mayAsk(group, shelf) && cheapest(group, shelf)) : [];
   chosen.push(...choose(mayAsk));
-  rollback(chooser.world, start);
+  for (const one of chosen.toReversed()) putBack(chooser, one);
+  rollback(world, start);
   return chosen;
 }
 
-/** Somebody is left over, and machines too: with all of them, and every way tried, perhaps nobody is. */
-function lastResort(study: Study, chosen: readonly Chosen[]): readonly Chosen[] {
-  const { chooser, groups, mayAsk } = study;
-  const value = worth(study, chosen, true);
-  if (leavesNobody(value)) return chosen;
-  const more: Chosen[] = [];
-  for (const shelf of chooser.shelves)
-    for (const box of shelf.boxes) {
-      if (shelf.make || !groups.every((group) => mayAsk(group, shelf))) continue;
-      for (
-        let next = head(box);
-        next && !chooser.room.refusal(next.spec) && more.length < mostMore;
-        next = head(box)
-      )
-        more.push(takeHead(chooser, box));
-    }
-  const all = [...chosen, ...more];
-  if (more.length > 0 && isBetter(worth(study, all, true), value)) return improve(study, all, true);
-  for (const one of more.toReversed()) putBack(chooser, one);
-  return chosen;
-}
-
-/** What was counted on must be found again by the next look: whoever is not gets a machine now. */
-function completed(study: Study, chosen: readonly Chosen[]): { chosen: readonly Chosen[]; packing: Packing } {
+/**
+ * Packs everybody in an order that does not depend on the choice: the next look, while the machines boot, has to find
+ * the same room. Whoever is not served by that gets a machine now. The machines are taken already.
+ */
+function completed(study: Study, chosen: readonly Chosen[]): Draft {
   const { chooser, groups, mayAsk, share, orders } = study;
+  const { world } = chooser;
   const [order = []] = orders;
   const all = [...chosen];
+  const start = mark(world);
   for (let round = 1; ; round += 1) {
-    const start = mark(chooser.world);
     const packing = place(study, all, true);
-    if (packing.rest === 0 || round === mostRounds) return { chosen: all, packing };
-    const more = chooseFor(chooser, { groups, order, left: packing.left.slice(), share, mayAsk });
-    rollback(chooser.world, start);
-    if (more.length === 0) {
-      place(study, all, true);
-      return { chosen: all, packing };
-    }
+    if (packing.rest === 0) return finished(packing);
+    const left = packing.left.slice();
+    const placements: Placement[] = [];
+    const demand = demandOf(world, groups, order, left, share, mayAsk);
+    const more = chooseFor(chooser, demand, (placement) => placements.push(placement));
     all.push(...more);
+    if (more.length === 0) return finished(packing);
+    if (round === mostRounds)
+      return finished({
+        left,
+        rest: weigh(left, share),
+        placements: [...packing.placements, ...placements],
+      });
+    rollback(world, start);
+  }
+
+  function finished(packing: Packing): Draft {
+    rollback(world, start);
+    return { chosen: all, packing, value: valueOf(study, all, packing) };
   }
 }

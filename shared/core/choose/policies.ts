@@ -50,6 +50,8 @@ interface Policy {
   readonly tolerance?: number;
   /** Says nothing of what is lent: that is cut to size, and draws its power elsewhere. */
   readonly ownOnly?: boolean;
+  /** Depends on what else is on: asked anew every time. */
+  readonly changing?: boolean;
   /** Tells machines of one shelf and place apart. */
   readonly ofMember?: (machine: Machine) => number;
 }
@@ -125,6 +127,7 @@ export const policies: Readonly<Record<PolicyName, Policy>> = {
   },
   diversity: {
     means: 'zones, then racks, then circuits with fewer machines on',
+    changing: true,
     score: ({ machine: { spec } }, { neighbours }) =>
       (neighbours('zone', spec.zone) * 1e5 + neighbours('rack', spec.rack)) * 1e5 +
       neighbours('powerCircuit', spec.powerCircuit),

@@ -4,6 +4,7 @@ import { money } from '../lent.ts';
 import type { PoolSpec } from '../settings.ts';
 import { byText, plural } from '../text.ts';
 import { mark, rollback } from '../world/world.ts';
+import { demandOf } from './fill.ts';
 import type { Chooser, Chosen } from './greedy.ts';
 import { type Lending, leastOf, trySlice } from './lending.ts';
 import type { Refused } from './lent-shelves.ts';
@@ -44,10 +45,9 @@ export function quotesOf({ chooser, groups, mayAsk, running, coming }: Task): Qu
     shelves.map(({ shelf }) => shelf.example.spec.resources),
   );
   const needy = left.reduce((sum, pods) => sum + pods, 0);
+  const demand = demandOf(world, groups, order, left, share, mayAsk);
   const quotes = shelves.map(({ shelf, lending }) =>
-    quoteOf(shelf, lending, () =>
-      trySlice(world, shelf, lending, room, { groups, order, left, share, mayAsk }),
-    ),
+    quoteOf(shelf, lending, () => trySlice(world, shelf, lending, room, demand)),
   );
   rollback(world, start);
   return quotes;

@@ -5,8 +5,8 @@
 export interface RoomTree {
   /** Leaves in use. */
   readonly size: number;
-  /** Sets a leaf to a row of `rows`, which starts at `from`. */
-  set(leaf: number, rows: Float64Array, from: number): void;
+  /** Sets a leaf to a row of `rows`, which starts at `from`. True when it has more of something than before. */
+  set(leaf: number, rows: Float64Array, from: number): boolean;
   /** Nothing fits there any more. */
   clear(leaf: number): void;
   /** The first leaf from `start` on with at least `amounts` in `columns`; -1 when there is none. */
@@ -40,8 +40,14 @@ export function createRoomTree(size: number, width: number): RoomTree {
     size,
     set(leaf, rows, from) {
       const at = (capacity + leaf) * width;
-      for (let column = 0; column < width; column++) most[at + column] = rows[from + column] as number;
+      let more = false;
+      for (let column = 0; column < width; column++) {
+        const value = rows[from + column] as number;
+        if (value > (most[at + column] as number)) more = true;
+        most[at + column] = value;
+      }
       climb(leaf);
+      return more;
     },
     clear(leaf) {
       const at = (capacity + leaf) * width;

@@ -10,7 +10,7 @@ import { memberOrder } from './policies.ts';
 /** Machines that are alike to every pod and to every policy that looks at what a machine is. */
 export interface Shelf {
   readonly pool: PoolSpec;
-  /** Speaks for all of them. */
+  /** Speaks for what all of them are, not for where they stand: once it is on, its host name is taken. */
   readonly example: Machine;
   readonly boxes: Box[];
   /** Made on demand: there is always one more, or one that there is can be made larger. */
@@ -32,6 +32,15 @@ export function advance(box: Box): void {
   if (another && box.next >= box.members.length) box.members.push(another());
 }
 
+/** The next of any box: one that is not on yet stands for those that are not. */
+export function nextOf({ boxes }: Shelf): Machine | undefined {
+  for (const box of boxes) {
+    const next = head(box);
+    if (next) return next;
+  }
+  return undefined;
+}
+
 /** Gives a machine its place in the world; one that grows has it. */
 export function enter(world: World, make: Maker | undefined, machine: Machine): Place {
   const grows = make?.lending?.grows;
@@ -46,72 +55,91 @@ export function stock(
   poolOf: ReadonlyMap<string, PoolSpec>,
   policiesOf: (pool: PoolSpec) => readonly PolicyName[],
 ): Shelf[] {
-  const shelves = new Map<string, { shelf: Shelf; boxes: Map<string, Box> }>();
+  const shelves: Shelf[] = [];
+  const shelfAt = createTrie<Shelf>();
+  const boxAt = createTrie<Box>();
   const shared = sharedDomains(world, machines);
   for (const machine of machines) {
     const { spec } = machine;
     const pool = poolOf.get(spec.pool);
     if (!pool) continue;
-    const { watts, pricing } = spec;
+    const { watts, pricing, resources } = spec;
     const { nodeClass, free, domains } = world.sites.ofMachine(machine);
-    const key = [
-      nodeClass.id,
-      ...free,
-      ...shared(domains),
-      spec.pool,
-      watts?.idle,
-      watts?.max,
-      pricing?.hourlyRate,
-      pricing?.podRate,
-      spec.resources.cpu,
-      spec.resources.memory,
-    ].join();
-    let found = shelves.get(key);
-    if (!found) {
-      found = { shelf: { pool, example: machine, boxes: [] }, boxes: new Map() };
-      shelves.set(key, found);
-    }
-    const where = JSON.stringify([spec.zone, spec.rack, spec.powerCircuit]);
-    const box = found.boxes.get(where);
-    if (box) box.members.push(machine);
-    else {
-      const fresh: Box = { shelf: found.shelf, members: [machine], next: 0 };
-      found.boxes.set(where, fresh);
-      found.shelf.boxes.push(fresh);
-    }
+    const shelf = shelfAt(
+      [
+        nodeClass.id,
+        spec.pool,
+        watts?.idle,
+        watts?.max,
+        pricing?.hourlyRate,
+        pricing?.podRate,
+        resources.cpu,
+        resources.memory,
+        ...free,
+        ...shared(domains),
+      ],
+      () => {
+        const fresh: Shelf = { pool, example: machine, boxes: [] };
+        shelves.push(fresh);
+        return fresh;
+      },
+    );
+    const box = boxAt([shelf, spec.zone, spec.rack, spec.powerCircuit], () => {
+      const fresh: Box = { shelf, members: [], next: 0 };
+      shelf.boxes.push(fresh);
+      return fresh;
+    });
+    box.members.push(machine);
   }
-  const result = [...shelves.values()].map(({ shelf }) => shelf);
-  for (const { boxes, pool } of result) {
+  for (const { boxes, pool } of shelves) {
     const compare = memberOrder(policiesOf(pool));
     for (const { members } of boxes)
       members.sort((a, b) => compare(a, b) || byText(a.spec.name, b.spec.name));
   }
-  return result;
+  return shelves;
+}
+
+interface Trie<Value> {
+  readonly next: Map<unknown, Trie<Value>>;
+  value?: Value;
+}
+
+/** One value for every list of parts, made when it is asked for the first time. */
+function createTrie<Value>(): (parts: readonly unknown[], create: () => Value) => Value {
+  const root: Trie<Value> = { next: new Map() };
+  return (parts, create) => {
+    let at = root;
+    for (const part of parts) {
+      let next = at.next.get(part);
+      if (!next) {
+        next = { next: new Map() };
+        at.next.set(part, next);
+      }
+      at = next;
+    }
+    at.value ??= create();
+    return at.value;
+  };
 }
 
 /**
  * A domain that is one machine's own, as its host name is, makes it no different from another that has its own: only
  * domains that others are in tell machines apart.
  */
-function sharedDomains(
-  world: World,
-  machines: readonly Machine[],
-): (domains: Int32Array) => (number | string)[] {
-  const counts = new Map<number, number>();
-  const keyOf = (key: number, domain: number): number => key * 2 ** 32 + domain;
-  const count = (row: (key: number) => number): void => {
+function sharedDomains(world: World, machines: readonly Machine[]): (domains: Int32Array) => number[] {
+  const counts = Array.from({ length: world.keys }, () => [] as number[]);
+  const count = (rows: Int32Array, from: number): void => {
     for (let key = 0; key < world.keys; key += 1) {
-      const at = keyOf(key, row(key));
-      counts.set(at, (counts.get(at) ?? 0) + 1);
+      const domain = rows[from + key] as number;
+      const ofKey = counts[key] as number[];
+      if (domain >= 0) ofKey[domain] = (ofKey[domain] ?? 0) + 1;
     }
   };
-  for (const { index } of world.places) count((key) => world.domains[index * world.keys + key] ?? -1);
-  for (const machine of machines) {
-    const { domains } = world.sites.ofMachine(machine);
-    count((key) => domains[key] ?? -1);
-  }
+  for (const { index } of world.places) count(world.domains, index * world.keys);
+  for (const machine of machines) count(world.sites.ofMachine(machine).domains, 0);
   return (domains) =>
-    Array.from(domains, (domain, key) =>
-      (counts.get(keyOf(key, domain)) ?? 0) > 1 || domain < 0 ? domain : 'own',
-    );
+    Array.from(domains, (domain, key) => (domain < 0 || (counts[key]?.[domain] ?? 0) > 1 ? domain : own));
 }
+
+/** Stands for a domain that nobody else is in. */
+const own = -2;

@@ -1,8 +1,10 @@
 import type { Group } from '../demand.ts';
 import type { Place } from '../world/world.ts';
-import type { Chooser } from './greedy.ts';
+import type { Chooser, Chosen } from './greedy.ts';
 import type { Order } from './orders.ts';
+import type { Packing } from './settle.ts';
 import type { Shelf } from './shelves.ts';
+import type { Value } from './value.ts';
 
 /** Everything a plan is made from. The world has nobody of the groups in it yet. */
 export interface Task {
@@ -18,6 +20,15 @@ export interface Task {
 export interface Study extends Task {
   readonly orders: readonly Order[];
   readonly share: Float64Array;
-  /** Few enough pods and places for everything to be tried. */
-  readonly small: boolean;
+  /** How many more sets of machines may be looked at. */
+  readonly looks: { left: number };
+  /** Few enough pods and places for several orders to be tried. */
+  readonly thorough: boolean;
+}
+
+/** Machines, where everybody goes with them, and what that is worth. */
+export interface Draft {
+  readonly chosen: readonly Chosen[];
+  readonly packing: Packing;
+  readonly value: Value;
 }

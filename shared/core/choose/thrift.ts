@@ -1,14 +1,8 @@
 import type { Group } from '../demand.ts';
 import { hourlyPrice } from '../offer.ts';
-import type { Chosen } from './greedy.ts';
 import type { Shelf } from './shelves.ts';
-import { isBetter, type Value } from './value.ts';
-
-/** Machines, and what they are worth together. */
-export interface Draft {
-  readonly chosen: readonly Chosen[];
-  readonly value: Value;
-}
+import type { Draft } from './study.ts';
+import { isBetter } from './value.ts';
 
 /** So many ways to do with fewer offers are looked at. */
 const mostLooks = 12;

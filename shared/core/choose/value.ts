@@ -5,7 +5,7 @@ import type { Left, Placement } from './pack.ts';
 import { billOf, wattsAt } from './policies.ts';
 import { type Packing, settle } from './settle.ts';
 import { enter } from './shelves.ts';
-import type { Study } from './study.ts';
+import type { Draft, Study } from './study.ts';
 
 /** What a set of machines is worth: less is better, the first difference counts. */
 export type Value = readonly number[];
@@ -20,11 +20,11 @@ export function isBetter(a: Value, b: Value): boolean {
 
 /** Gives the machines their places, and everybody theirs. */
 export function place(study: Study, chosen: readonly Chosen[], exact = false): Packing {
-  const { chooser, groups, orders, running, coming, share, small } = study;
-  const effort = small ? (exact ? 'exact' : 'several') : 'quick';
+  const { chooser, groups, orders, running, coming, share, thorough } = study;
+  const effort = thorough ? (exact ? 'exact' : 'several') : 'quick';
   const added = chosen.flatMap(({ machine, box, addition }) => {
-    const place = enter(chooser.world, box.shelf.make, machine);
-    return addition ? [] : [place];
+    const where = enter(chooser.world, box.shelf.make, machine);
+    return addition ? [] : [where];
   });
   return settle(chooser.world, groups, orders, running, [...coming, ...added], share, effort);
 }
@@ -35,12 +35,17 @@ const costs = 3;
 export const leavesNobody = (value: Value): boolean =>
   value.slice(0, -costs).every((unserved) => unserved === 0);
 
-/** Who is not served, the important first; then what is lent and what the machines cost; then how many they are. */
-export function worth(study: Study, chosen: readonly Chosen[], exact = false): Value {
+/** A set of machines with everybody in place. Leaves the world as it was. */
+export function draftWith(study: Study, chosen: readonly Chosen[], exact = false): Draft {
   const { world } = study.chooser;
   const before = mark(world);
-  const { left, rest, placements } = place(study, chosen, exact);
+  const packing = place(study, chosen, exact);
   rollback(world, before);
+  return { chosen, packing, value: valueOf(study, chosen, packing) };
+}
+
+/** Who is not served, the important first; then what is lent and what the machines cost; then how many they are. */
+export function valueOf(study: Study, chosen: readonly Chosen[], { left, rest, placements }: Packing): Value {
   const lent = chosen.reduce(
     (sum, one) => sum + (one.machine.spec.offer === undefined ? 0 : (billOf(one).pricing?.hourlyRate ?? 0)),
     0,
@@ -54,9 +59,10 @@ export function worth(study: Study, chosen: readonly Chosen[], exact = false): V
 
 function unserved(groups: readonly Group[], left: Left): number[] {
   const priorities = [...new Set(groups.map(({ kind }) => kind.priority))].sort((a, b) => b - a);
-  return priorities.map((priority) =>
-    groups.reduce((sum, { kind }, index) => sum + (kind.priority === priority ? (left[index] ?? 0) : 0), 0),
-  );
+  const sums = new Map(priorities.map((priority) => [priority, 0]));
+  for (const [index, { kind }] of groups.entries())
+    sums.set(kind.priority, (sums.get(kind.priority) ?? 0) + (left[index] ?? 0));
+  return [...sums.values()];
 }
 
 /** Watts or money, whichever policy stands first; machines where neither does. */

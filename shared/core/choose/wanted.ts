@@ -6,7 +6,7 @@ import type { Situation } from '../situation.ts';
 import type { Want } from '../wants.ts';
 import type { Minimum } from '../windows.ts';
 import { addMachine, kindOf, type Place, type World } from '../world/world.ts';
-import type { Fill } from './fill.ts';
+import { nothing } from './fill.ts';
 import { type Chooser, type Chosen, preferred, retake } from './greedy.ts';
 import { shortOfHeadroom } from './headroom.ts';
 import { fitted } from './made.ts';
@@ -31,15 +31,6 @@ export interface Underway {
   readonly chosen: readonly Chosen[];
   readonly cancelled: readonly Machine[];
 }
-
-const nothing: Fill = {
-  takes: [],
-  volatile: false,
-  served: 0,
-  pods: 0,
-  use: { cpu: 0, memory: 0 },
-  liking: 0,
-};
 
 /** Machines that no pod waits for: minimums and schedules, triggers, pressure; headroom where that is asked for. */
 export function chooseWanted(

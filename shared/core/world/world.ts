@@ -139,6 +139,14 @@ export function rollback(world: World, to: Mark): void {
   }
 }
 
+/** Whatever the attempt does to the world is taken back. */
+export function tried<Result>(world: World, attempt: () => Result): Result {
+  const before = mark(world);
+  const result = attempt();
+  rollback(world, before);
+  return result;
+}
+
 function change(
   world: World,
   { columns, amounts, feeds, spreadFeeds }: PodKind,
