@@ -1,7 +1,7 @@
 import type { Eligible } from './candidates.ts';
 import type { Chooser } from './choose/greedy.ts';
 import { leastOf } from './choose/lending.ts';
-import { type Box, head } from './choose/shelves.ts';
+import { type Box, head, nextOf } from './choose/shelves.ts';
 import type { OfferVerdict, Unmet } from './decision.ts';
 import { type Group, windowOf } from './demand.ts';
 import { capacityOf, lifecycle } from './lifecycle.ts';
@@ -28,7 +28,7 @@ export function refusals(
   const limits = new Set<string>();
   for (const shelf of shelves) {
     if (shelf.make?.lending?.grows) continue;
-    const help = whyNoHelp(world, shelf.example, needy);
+    const help = whyNoHelp(world, nextOf(shelf) ?? shelf.example, needy);
     for (const box of shelf.boxes) {
       const next = head(box);
       const limit = unserved && next ? room.refusal(leastOf(shelf, next)) : undefined;
@@ -81,7 +81,7 @@ export function whyUnmet(
   const made = shelves.flatMap(({ make, example }) => (make && !make.lending?.grows ? [example] : []));
   const lent = offers.map(({ offer, why }) => `offer ${offer}: ${why}`);
   const told = unserved.slice(0, mostTold).map(({ group, pods }) => {
-    const misfits = misfitsOf([...situation.machines, ...made], world, group);
+    const misfits = misfitsOf([...situation.machines, ...made], world, group, rejected);
     const pools = [...misfits].flatMap(([{ spec }, why]) => (why === undefined ? [spec.pool] : []));
     return {
       pod: podName(group.first),
@@ -111,12 +111,13 @@ function misfitsOf(
   machines: readonly Machine[],
   world: World,
   { kind }: Group,
+  rejected: ReadonlyMap<string, string>,
 ): ReadonlyMap<Machine, string | undefined> {
   const judged = new Map<string, string | undefined>();
-  const impossible = kind.impossible;
-  return new Map(
-    machines.map((machine) => [machine, impossible ?? misfitLike(world, kind, machine, judged)]),
-  );
+  const { impossible } = kind;
+  const misfitOf = (machine: Machine): string | undefined =>
+    impossible ?? misfitLike(world, kind, machine, rejected.has(machine.spec.name), judged);
+  return new Map(machines.map((machine) => [machine, misfitOf(machine)]));
 }
 
 function reasons(
@@ -147,10 +148,13 @@ function misfitLike(
   world: World,
   kind: PodKind,
   machine: Machine,
+  off: boolean,
   judged: Map<string, string | undefined>,
 ): string | undefined {
   const { nodeClass, free, domains } = world.sites.ofMachine(machine);
-  const key = `${nodeClass.id} ${free.join()} ${domains.join()}`;
+  // The host name of a machine that stays off is its own: nothing is there that a pod could mind.
+  const around = off ? domains.filter((_, key) => key !== world.topology.hostnameKey) : domains;
+  const key = `${off} ${nodeClass.id} ${free.join()} ${around.join()}`;
   if (!judged.has(key)) judged.set(key, misfitOn(world, kind, machine));
   return judged.get(key);
 }

@@ -49,8 +49,10 @@ export interface Demand {
   readonly left: Left;
   readonly index: DemandIndex;
   readonly share: Float64Array;
-  /** Whether the group has waited long enough for machines of the shelf's pool. */
+  /** Whether the group has waited long enough for machines of the shelf's pool: the same for all of a family. */
   readonly mayAsk: (group: Group, shelf: Shelf) => boolean;
+  /** Whether it is to be served from the shelf, whatever others of its family do. */
+  readonly prefers?: ((group: Group, shelf: Shelf) => boolean) | undefined;
 }
 
 /** What is left of the groups, to be served in the given order. */
@@ -119,7 +121,12 @@ function fillPlace(
       if (!item) return;
       const { value: family, at } = item;
       const which = family.groups[at] as number;
-      const { kind } = groups[which] as Group;
+      const group = groups[which] as Group;
+      const { kind } = group;
+      if (demand.prefers && !demand.prefers(group, shelf)) {
+        enqueue(family, at + 1);
+        continue;
+      }
       volatile ||= looksAround(kind);
       const answer = answerOf(world, kind, place);
       if (answer === answers.full) enqueue(family, at);

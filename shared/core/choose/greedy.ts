@@ -3,6 +3,7 @@ import type { Machine, MachineSpec } from '../machine.ts';
 import type { PolicyName } from '../policy-names.ts';
 import type { PoolSpec } from '../settings.ts';
 import type { World } from '../world/world.ts';
+import { createDominance } from './dominance.ts';
 import { carryOut, type Demand, type Fill, nothing, stillHolds, tryFill } from './fill.ts';
 import { leastOf, trySlice } from './lending.ts';
 import { fitted } from './made.ts';
@@ -82,15 +83,22 @@ export function chooseFor(
       offer(at, fill);
     }
   };
+  const dominance = createDominance(chooser);
+  /** Those that were held back by a shelf which has nothing left are asked now. */
+  const wakeBehind = (shelf: Shelf): void => {
+    const gone = (boxesOf.get(shelf) ?? []).every((at) => refused[at] === 1 || !head(boxes[at] as Box));
+    if (gone) for (const each of dominance.exhausted(shelf)) ask(each);
+  };
   const picks: Chosen[] = [];
   let waiting = demand.left.reduce((sum, pods) => sum + pods, 0);
-  for (const shelf of shelves) ask(shelf);
+  for (const shelf of shelves) if (!dominance.isAsleep(shelf)) ask(shelf);
   for (let asked = 0; waiting > 0; ) {
     const at = choose(asked < mostAsked ? undefined : fresh);
     if (at < 0) {
       // What nobody could use before may be of use now that others have their places.
       if (ranking.count === 0)
-        for (const [shelf, [first = 0]] of boxesOf) if (fresh[first] === 0) ask(shelf);
+        for (const [shelf, [first = 0]] of boxesOf)
+          if (fresh[first] === 0 && !dominance.isAsleep(shelf)) ask(shelf);
       if (ranking.count === 0) return picks;
       asked = 0;
       continue;
@@ -102,6 +110,7 @@ export function chooseFor(
     if (room.refusal(leastOf(shelf, option.machine)) !== undefined) {
       refused[at] = 1;
       ranking.set(at, undefined);
+      wakeBehind(shelf);
       continue;
     }
     if (fresh[at] === 0 && !stillHolds(fill, demand.left)) {
@@ -116,6 +125,7 @@ export function chooseFor(
     offer(at, fill);
     // Whatever is taken leaves less of the offer, or of the budget.
     for (const each of lent) ask(each);
+    wakeBehind(shelf);
   }
   return picks;
 }

@@ -20,18 +20,19 @@ interface Cell {
   readonly positions: number[];
   tree: RoomTree;
   readonly skips: Map<number, Skips>;
-  /** Where the search for room began to succeed, for some sizes: before it there is none for pods as large. */
-  starts: Start[];
+  /** By size: before this leaf there is no room for pods as large. */
+  readonly starts: Map<number, number>;
+  /** The same for a few sizes that took long to search for: pods that ask for more need not search there either. */
+  readonly bounds: Bound[];
 }
 
-interface Start {
-  readonly columns: Int32Array;
+interface Bound {
+  /** One number per resource, asked for or not. */
   readonly amounts: Float64Array;
-  leaf: number;
+  readonly leaf: number;
 }
 
-/** So many sizes are remembered per cell. */
-const mostStarts = 32;
+const mostBounds = 8;
 
 /** Where the pods of a family need not be asked again. */
 interface Skips {
@@ -55,7 +56,7 @@ export function createPlaceIndex(world: World, places: readonly Place[]): PlaceI
 
   const findIn = (cell: Cell, kind: PodKind, except: Place | undefined): number => {
     const { tree } = cell;
-    let leaf = firstWithRoom(cell, kind);
+    let leaf = firstWithRoom(cell, world.width, kind);
     if (leaf < 0) return -1;
     let skips = skipsOf(cell, kind);
     if (skips) leaf = tree.first(nextOf(skips.next, leaf), kind.columns, kind.amounts);
@@ -93,7 +94,7 @@ export function createPlaceIndex(world: World, places: readonly Place[]): PlaceI
     },
     changed(place) {
       const at = cellOf.get(place);
-      if (at?.cell.tree.set(at.leaf, world.free, place.index * world.width)) at.cell.starts = [];
+      if (at?.cell.tree.set(at.leaf, world.free, place.index * world.width)) forget(at.cell);
     },
     drop(place) {
       const at = cellOf.get(place);
@@ -118,7 +119,7 @@ function cellsOf(world: World, places: readonly Place[]): Cell[] {
     for (const each of shared) key += ` ${world.domains[place.index * world.keys + each]}`;
     let cell = cells.get(key);
     if (!cell) {
-      cell = { places: [], positions: [], tree: empty, skips: new Map(), starts: [] };
+      cell = { places: [], positions: [], tree: empty, skips: new Map(), starts: new Map(), bounds: [] };
       cells.set(key, cell);
     }
     cell.places.push(place);
@@ -127,30 +128,58 @@ function cellsOf(world: World, places: readonly Place[]): Cell[] {
   return [...cells.values()];
 }
 
-/** The first leaf with room for a pod. Room only gets less, so a search for as much or more need not begin at the start. */
-function firstWithRoom(cell: Cell, { columns, amounts }: PodKind): number {
-  let from = 0;
-  let known: Start | undefined;
-  for (const start of cell.starts) {
-    if (start.amounts === amounts) known = start;
-    if (start.leaf > from && asksNoMore(start, columns, amounts)) from = start.leaf;
+/** There is more room somewhere. */
+function forget({ starts, bounds }: Cell): void {
+  starts.clear();
+  bounds.length = 0;
+}
+
+/** The first leaf with room for a pod. Room only gets less, so a search need not begin where an earlier one failed. */
+function firstWithRoom(cell: Cell, width: number, { size, columns, amounts }: PodKind): number {
+  let from = cell.starts.get(size);
+  if (from === undefined) {
+    from = 0;
+    for (const { amounts: less, leaf } of cell.bounds)
+      if (leaf > from && asksNoMore(less, columns, amounts)) from = leaf;
   }
   const leaf = cell.tree.first(from, columns, amounts);
   const found = leaf < 0 ? cell.tree.size : leaf;
-  if (known) known.leaf = found;
-  else {
-    if (cell.starts.length >= mostStarts) cell.starts.shift();
-    cell.starts.push({ columns, amounts, leaf: found });
+  if (found > from || from === 0) {
+    cell.starts.set(size, found);
+    if (found > from) keepBound(cell, width, columns, amounts, found);
   }
   return leaf;
 }
 
-function asksNoMore(start: Start, columns: Int32Array, amounts: Float64Array): boolean {
-  for (let i = 0; i < start.columns.length; i++) {
-    const at = columns.indexOf(start.columns[i] as number);
-    if (at < 0 || (amounts[at] as number) < (start.amounts[i] as number)) return false;
+function keepBound(
+  { bounds }: Cell,
+  width: number,
+  columns: Int32Array,
+  amounts: Float64Array,
+  leaf: number,
+): void {
+  let at = bounds.length;
+  if (at === mostBounds) {
+    at = 0;
+    for (let i = 1; i < mostBounds; i++)
+      if ((bounds[i] as Bound).leaf < (bounds[at] as Bound).leaf) at = i;
+    if ((bounds[at] as Bound).leaf >= leaf) return;
   }
-  return true;
+  const row = new Float64Array(width);
+  for (let i = 0; i < columns.length; i++) row[columns[i] as number] = amounts[i] as number;
+  bounds[at] = { amounts: row, leaf };
+}
+
+/** Whether what was searched for before asks for no more of anything. */
+function asksNoMore(less: Float64Array, columns: Int32Array, amounts: Float64Array): boolean {
+  let sum = 0;
+  for (let i = 0; i < columns.length; i++) {
+    const asked = less[columns[i] as number] as number;
+    if (asked > (amounts[i] as number)) return false;
+    if (asked > 0) sum += 1;
+  }
+  for (let column = 0; column < less.length; column++) if ((less[column] as number) > 0) sum -= 1;
+  return sum === 0;
 }
 
 /** Rises only when every domain has one more pod: then what was uneven may no longer be. */

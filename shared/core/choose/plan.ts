@@ -1,6 +1,7 @@
+import type { Group } from '../demand.ts';
 import { answerByRules, answers, mark, type Place, put, rollback, type World } from '../world/world.ts';
 import { dropUnneeded } from './drop-unneeded.ts';
-import { demandOf } from './fill.ts';
+import { type Demand, demandOf } from './fill.ts';
 import { type Chosen, chooseFor, putBack, retake } from './greedy.ts';
 import { improve, withSpares } from './improve.ts';
 import { byPriority, type Order, ordersOf } from './orders.ts';
@@ -10,7 +11,7 @@ import { enter, nextOf, type Shelf } from './shelves.ts';
 import { measure } from './sizes.ts';
 import type { Draft, Study, Task } from './study.ts';
 import { cheapestFor, lends, withFewerOffers } from './thrift.ts';
-import { isBetter, leavesNobody, place, valueOf } from './value.ts';
+import { isBetter, leavesNobody, place, servesMore, valueOf } from './value.ts';
 
 /** Which machines to power on, and where everybody goes then. A value: nothing is changed by making one. */
 export interface Plan {
@@ -154,8 +155,7 @@ function draftOf(study: Study, attempt: Attempt, seen: Set<string>): Draft | und
   seen.add(text);
   for (const one of first) retake(chooser, one);
   const whole = completed(study, first);
-  const drafts = dropUnneeded(study, whole, completed);
-  const draft = improve(study, drafts);
+  const draft = improve(study, dropUnneeded(study, whole, completed));
   for (const one of draft.chosen.toReversed()) putBack(chooser, one);
   return draft;
 }
@@ -176,11 +176,12 @@ function firstChoice(study: Study, { order, flat, thrifty, without }: Attempt): 
   pack(world, groups, order, [...running, ...coming], left);
   const surroundings = { ...chooser.surroundings, flat };
   const shelves = without ? chooser.shelves.filter((shelf) => !without.has(shelf)) : chooser.shelves;
-  const cheapest = cheapestFor(shelves);
-  const choose = (may: Study['mayAsk']): Chosen[] =>
-    chooseFor({ ...chooser, shelves, surroundings }, demandOf(world, groups, order, left, share, may));
-  const chosen = thrifty ? choose((group, shelf) => mayAsk(group, shelf) && cheapest(group, shelf)) : [];
-  chosen.push(...choose(mayAsk));
+  const choose = (prefers?: Demand['prefers']): Chosen[] => {
+    const demand = demandOf(world, groups, order, left, share, mayAsk);
+    return chooseFor({ ...chooser, shelves, surroundings }, { ...demand, prefers });
+  };
+  const chosen = thrifty ? choose(cheapestFor(shelves)) : [];
+  chosen.push(...choose());
   for (const one of chosen.toReversed()) putBack(chooser, one);
   rollback(world, start);
   return chosen;
@@ -188,7 +189,8 @@ function firstChoice(study: Study, { order, flat, thrifty, without }: Attempt): 
 
 /**
  * Packs everybody in an order that does not depend on the choice: the next look, while the machines boot, has to find
- * the same room. Whoever is not served by that gets a machine now. The machines are taken already.
+ * the same room. Whoever is not served by that gets a machine now; where no machine helps, whoever was left over comes
+ * first, as far as others are not more important. The machines are taken already.
  */
 function completed(study: Study, chosen: readonly Chosen[]): Draft {
   const { chooser, groups, mayAsk, share, orders } = study;
@@ -196,22 +198,22 @@ function completed(study: Study, chosen: readonly Chosen[]): Draft {
   const [order = []] = orders;
   const all = [...chosen];
   const start = mark(world);
+  let turn: Order | undefined;
+  let best: Packing | undefined;
   for (let round = 1; ; round += 1) {
-    const packing = place(study, all, true);
+    const packing = place(study, all, true, turn);
     if (packing.rest === 0) return finished(packing);
     const left = packing.left.slice();
     const placements: Placement[] = [];
     const demand = demandOf(world, groups, order, left, share, mayAsk);
     const more = chooseFor(chooser, demand, (placement) => placements.push(placement));
     all.push(...more);
-    if (more.length === 0) return finished(packing);
-    if (round === mostRounds)
-      return finished({
-        left,
-        rest: weigh(left, share),
-        placements: [...packing.placements, ...placements],
-      });
+    const whole = { left, rest: weigh(left, share), placements: [...packing.placements, ...placements] };
     rollback(world, start);
+    const isBest = !best || servesMore(groups, whole, best);
+    if (isBest) best = whole;
+    if (round >= mostRounds || (more.length === 0 && !isBest)) return finished(best ?? whole);
+    if (more.length === 0) turn = leftFirst(groups, turn ?? order, left);
   }
 
   function finished(packing: Packing): Draft {
@@ -219,3 +221,9 @@ function completed(study: Study, chosen: readonly Chosen[]): Draft {
     return { chosen: all, packing, value: valueOf(study, all, packing) };
   }
 }
+
+const leftFirst = (groups: readonly Group[], order: Order, left: Int32Array): Order =>
+  byPriority(
+    groups,
+    order.toSorted((a, b) => Math.sign(left[b] ?? 0) - Math.sign(left[a] ?? 0)),
+  );

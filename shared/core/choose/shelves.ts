@@ -13,6 +13,8 @@ export interface Shelf {
   /** Speaks for what all of them are, not for where they stand: once it is on, its host name is taken. */
   readonly example: Machine;
   readonly boxes: Box[];
+  /** Equal for shelves of one pool whose machines have the same class and stand in the same domains. */
+  readonly site?: object | undefined;
   /** Made on demand: there is always one more, or one that there is can be made larger. */
   readonly make?: Maker | undefined;
 }
@@ -56,6 +58,7 @@ export function stock(
   policiesOf: (pool: PoolSpec) => readonly PolicyName[],
 ): Shelf[] {
   const shelves: Shelf[] = [];
+  const siteAt = createTrie<object>();
   const shelfAt = createTrie<Shelf>();
   const boxAt = createTrie<Box>();
   const shared = sharedDomains(world, machines);
@@ -65,10 +68,10 @@ export function stock(
     if (!pool) continue;
     const { watts, pricing, resources } = spec;
     const { nodeClass, free, domains } = world.sites.ofMachine(machine);
+    const site = siteAt([nodeClass.id, pool, ...shared(domains)], () => ({}));
     const shelf = shelfAt(
       [
-        nodeClass.id,
-        spec.pool,
+        site,
         watts?.idle,
         watts?.max,
         pricing?.hourlyRate,
@@ -76,10 +79,9 @@ export function stock(
         resources.cpu,
         resources.memory,
         ...free,
-        ...shared(domains),
       ],
       () => {
-        const fresh: Shelf = { pool, example: machine, boxes: [] };
+        const fresh: Shelf = { pool, example: machine, boxes: [], site };
         shelves.push(fresh);
         return fresh;
       },

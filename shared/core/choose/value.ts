@@ -1,6 +1,7 @@
 import type { Group } from '../demand.ts';
 import { mark, rollback } from '../world/world.ts';
 import type { Chosen } from './greedy.ts';
+import type { Order } from './orders.ts';
 import type { Left, Placement } from './pack.ts';
 import { billOf, wattsAt } from './policies.ts';
 import { type Packing, settle } from './settle.ts';
@@ -18,9 +19,10 @@ export function isBetter(a: Value, b: Value): boolean {
   return false;
 }
 
-/** Gives the machines their places, and everybody theirs. */
-export function place(study: Study, chosen: readonly Chosen[], exact = false): Packing {
-  const { chooser, groups, orders, running, coming, share, thorough } = study;
+/** Gives the machines their places, and everybody theirs; in one order alone where it is given. */
+export function place(study: Study, chosen: readonly Chosen[], exact = false, turn?: Order): Packing {
+  const { chooser, groups, running, coming, share, thorough } = study;
+  const orders = turn ? [turn] : study.orders;
   const effort = thorough ? (exact ? 'exact' : 'several') : 'quick';
   const added = chosen.flatMap(({ machine, box, addition }) => {
     const where = enter(chooser.world, box.shelf.make, machine);
@@ -56,6 +58,10 @@ export function valueOf(study: Study, chosen: readonly Chosen[], { left, rest, p
   const machines = chosen.filter(({ addition }) => !addition).length;
   return [...unserved(study.groups, left), rest, ...(ownFirst ? [lent, cost] : [cost, lent]), machines];
 }
+
+/** Whether more, or more important, pods have a place. */
+export const servesMore = (groups: readonly Group[], a: Packing, b: Packing): boolean =>
+  isBetter([...unserved(groups, a.left), a.rest], [...unserved(groups, b.left), b.rest]);
 
 function unserved(groups: readonly Group[], left: Left): number[] {
   const priorities = [...new Set(groups.map(({ kind }) => kind.priority))].sort((a, b) => b - a);

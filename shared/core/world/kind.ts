@@ -12,6 +12,8 @@ export interface PodKind {
   /** One of them. */
   readonly example: Pod;
   readonly requests: Resources;
+  /** Equal for kinds with the same requests. */
+  readonly size: number;
   /** Equal for kinds that differ in nothing but their requests and priority. */
   readonly family: number;
   readonly priority: number;

@@ -123,6 +123,7 @@ export function createKinds(options: KindsOptions): Kinds {
       id: byKey.size,
       example: pod,
       requests: pod.requests,
+      size: requestsId(pod.requests),
       family: remember(families, family, () => families.size),
       priority: pod.priority ?? 0,
       unmodelled: [
