@@ -12,6 +12,7 @@ import { createDepartures, type Departures } from './limits/departures.ts';
 import type { Machine } from './machine.ts';
 import { createMover, type Mover } from './move.ts';
 import { protection } from './protect.ts';
+import { mostThatCanLeave } from './recreate.ts';
 import { createReplacer } from './replace.ts';
 import type { ScaleUp } from './scale-up.ts';
 import type { PoolSpec } from './settings.ts';
@@ -97,6 +98,10 @@ export function scaleDown(
     relief,
     promised: new Set(up.promised.flatMap((name) => world.byNode.get(name) ?? [])),
   };
+  const start = mark(world);
+  const targets = targetsOf(world, servers);
+  /** Machines that leave unless it turns out that their pods might be stranded; slices that go back leave anyway. */
+  const leaving: { readonly server: Server; readonly why?: string }[] = [];
   const replacer = createReplacer(situation, world, up);
   const withdrawer = createWithdrawer(round, up, withdrawn);
   for (const server of servers) {
@@ -111,6 +116,7 @@ export function scaleDown(
       remember(machine, undefined);
       intents.push(...given.intents);
       candidates.push(...given.candidates);
+      if (given.intents.some(({ kind }) => kind === 'drain')) leaving.push({ server });
       continue;
     }
     const idleSince = idleAlready(machine, situation.now);
@@ -143,11 +149,29 @@ export function scaleDown(
       ? 'it is to be off (powerState: off)'
       : `nothing has needed it for ${seconds(situation.now - idleSince)}`;
     const why = `${unused}${pods.length > 0 ? `: its ${pods.length} ${plural(pods.length, 'pod')} fit elsewhere` : ''}`;
-    intents.push({ kind: 'drain', machine: machine.spec.name, why });
-    candidates.push({ machine: machine.spec.name, verdict: 'drain', why, watts: machine.spec.watts?.idle });
+    leaving.push({ server, why });
+  }
+  rollback(world, start);
+  const most = mostThatCanLeave(
+    world,
+    targets,
+    leaving.map(({ server }) => server),
+  );
+  for (const [index, { server, why }] of leaving.entries()) {
+    if (why === undefined) continue;
+    const { spec } = server.machine;
+    if (index >= most) {
+      kept(server.machine, strandsPods);
+      continue;
+    }
+    intents.push({ kind: 'drain', machine: spec.name, why });
+    candidates.push({ machine: spec.name, verdict: 'drain', why, watts: spec.watts?.idle });
   }
   return { intents, candidates, limits: [...limits], idle };
 }
+
+const strandsPods =
+  'its pods fit elsewhere, but with those of the others that leave now only in some orders: kept for now';
 
 /** A person wants it off: how little it is used and for how long does not matter. */
 const byHand = ({ spec }: Machine): boolean => spec.powerState === 'off';

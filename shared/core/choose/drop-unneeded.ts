@@ -1,7 +1,7 @@
 import { closePlace, howMany, mark, type Place, put, remove, rollback } from '../world/world.ts';
 import { type Chosen, putBack, retake } from './greedy.ts';
 import type { Placement } from './pack.ts';
-import { createPlaceIndex, type PlaceIndex } from './place-index.ts';
+import { createPlaceIndex, type PlaceIndex } from '../world/place-index.ts';
 import { enter } from './shelves.ts';
 import type { Draft, Study } from './study.ts';
 import { isBetter } from './value.ts';

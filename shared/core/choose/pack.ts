@@ -1,7 +1,7 @@
 import type { Group } from '../demand.ts';
 import { howMany, type Place, put, type World } from '../world/world.ts';
 import type { Order } from './orders.ts';
-import { createPlaceIndex, type PlaceIndex } from './place-index.ts';
+import { createPlaceIndex, type PlaceIndex } from '../world/place-index.ts';
 
 /** So many pods of a group at a place. */
 export interface Placement {

@@ -1,5 +1,9 @@
-import { answerOf, answers, isOwn, least, type Place, type PodKind, type World } from '../world/world.ts';
+import { answerOf, answers } from './judge.ts';
+import type { PodKind } from './kind.ts';
 import { createRoomTree, type RoomTree } from './room-tree.ts';
+import { least } from './spread.ts';
+import type { Place, World } from './state.ts';
+import { isOwn } from './topology.ts';
 
 /** Places in the order in which they are filled, and a way to find the first that takes a pod. */
 export interface PlaceIndex {
@@ -14,11 +18,14 @@ export interface PlaceIndex {
 }
 
 /** Places of one class in the same domains: they differ by their room and by the pods that are on each. */
-interface Cell {
+interface Alike {
   readonly places: Place[];
   /** Where each stands among all places. */
   readonly positions: number[];
-  tree: RoomTree;
+}
+
+interface Cell extends Alike {
+  readonly tree: RoomTree;
   readonly skips: Map<number, Skips>;
   /** By size: before this leaf there is no room for pods as large. */
   readonly starts: Map<number, number>;
@@ -43,10 +50,15 @@ interface Skips {
 }
 
 export function createPlaceIndex(world: World, places: readonly Place[]): PlaceIndex {
-  const cells = cellsOf(world, places);
   const cellOf = new Map<Place, { readonly cell: Cell; readonly leaf: number }>();
+  const cells = cellsOf(world, places).map((alike): Cell => ({
+    ...alike,
+    tree: createRoomTree(alike.places.length, world.width),
+    skips: new Map(),
+    starts: new Map(),
+    bounds: [],
+  }));
   for (const cell of cells) {
-    cell.tree = createRoomTree(cell.places.length, world.width);
     for (const [leaf, place] of cell.places.entries()) {
       cellOf.set(place, { cell, leaf });
       if (world.closed[place.index] === 0) cell.tree.set(leaf, world.free, place.index * world.width);
@@ -110,16 +122,15 @@ export function createPlaceIndex(world: World, places: readonly Place[]): PlaceI
 }
 
 /** In the order of their first places. */
-function cellsOf(world: World, places: readonly Place[]): Cell[] {
+export function cellsOf(world: World, places: readonly Place[]): Alike[] {
   const shared = Array.from({ length: world.keys }, (_, key) => key).filter((key) => !isOwn(world, key));
-  const cells = new Map<string, Cell>();
-  const empty = createRoomTree(0, 1);
+  const cells = new Map<string, Alike>();
   for (const [position, place] of places.entries()) {
     let key = `${world.classOf[place.index]?.id}`;
     for (const each of shared) key += ` ${world.domains[place.index * world.keys + each]}`;
     let cell = cells.get(key);
     if (!cell) {
-      cell = { places: [], positions: [], tree: empty, skips: new Map(), starts: new Map(), bounds: [] };
+      cell = { places: [], positions: [] };
       cells.set(key, cell);
     }
     cell.places.push(place);
