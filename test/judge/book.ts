@@ -1,6 +1,7 @@
 import type { HostPort, Labels, Node, NodeTerm, Pod, Toleration } from '../../shared/core/cluster.ts';
 import type { Snapshot } from '../../shared/core/snapshot.ts';
-import { createSelections, type Social } from './selections.ts';
+import { createSelections } from './selections.ts';
+import type { Social } from './social.ts';
 import { createStorage, keysOfVolumes, type Storage, type VolumeAsk, volumeAskOf } from './volumes.ts';
 
 /** Pods that every place judges alike. */
@@ -21,7 +22,7 @@ export interface Shape extends Social {
   readonly plain: boolean;
 }
 
-export interface Where {
+interface Where {
   readonly selector: Labels;
   readonly terms: readonly NodeTerm[] | undefined;
 }

@@ -94,7 +94,7 @@ const socialRules: readonly (readonly [Rule, (board: Board, shape: Shape, spot: 
   ],
 ];
 
-export function socialMisfit(board: Board, shape: Shape, spot: Spot): Rule | undefined {
+function socialMisfit(board: Board, shape: Shape, spot: Spot): Rule | undefined {
   if (shape.plain) return undefined;
   for (const [rule, forbids] of socialRules) if (forbids(board, shape, spot)) return rule;
   return undefined;

@@ -1,15 +1,16 @@
-import type { DaemonSet, Node, Pod } from '../../shared/core/cluster.ts';
+import type { Node } from '../../shared/core/cluster.ts';
 import type { Machine } from '../../shared/core/machine.ts';
 import type { Snapshot } from '../../shared/core/snapshot.ts';
 import { createBoard } from './board.ts';
 import { createBook } from './book.ts';
 import { misfit } from './fit.ts';
 import { minute, nodeOf, offMachines, serving } from './inventory.ts';
+import { agent, agentOn, type Bound, at as now, podOf, waitingPod, withClaim } from './pods.ts';
 import { poolOf, settingsOf } from './policies.ts';
 import { createRandom, type Random } from './random.ts';
 import { createSpotSource } from './spots.ts';
-import { createDisks, type Disks, storageClasses } from './storage.ts';
-import { familyNames, Gi, type Template, templateOf, zone } from './templates.ts';
+import { createDisks, storageClasses } from './storage.ts';
+import { familyNames, type Template, templateOf, zone } from './templates.ts';
 
 /** Families of waiting pods, and those of running clusters at low use. */
 export const families = [
@@ -31,8 +32,6 @@ export interface Size {
   readonly maxPods?: number;
   readonly maxMachines?: number;
 }
-
-const now = 1_800_000_000_000;
 
 /** Small numbers as often as large ones. */
 const sizeUpTo = (most: number, random: Random): number =>
@@ -112,40 +111,6 @@ function templatesOf(family: string, random: Random, pods: number): Template[] {
     : made;
 }
 
-type Bound = { readonly pod: Pod; readonly template: Template };
-
-function podOf(template: Template, name: string, parts: Partial<Pod>): Bound {
-  const { requests, labels, nodeSelector = {}, tolerations = [], rules, priority = 0 } = template;
-  const pod: Pod = {
-    namespace: 'default',
-    name,
-    uid: name,
-    finished: false,
-    unschedulable: 'Insufficient cpu',
-    terminating: false,
-    belongsToNode: false,
-    movable: true,
-    createdAt: now - minute,
-    owner: { kind: 'ReplicaSet', name: template.app, uid: template.app },
-    requests,
-    labels,
-    nodeSelector,
-    tolerations,
-    rules,
-    priority,
-    ...parts,
-  };
-  return { pod, template };
-}
-
-const withClaim = (pod: Pod, claim: string): Pod => ({ ...pod, rules: { ...pod.rules, claims: [claim] } });
-
-function waitingPod(template: Template, index: number, random: Random, disks: Disks): Pod {
-  const parts = random.chance(0.05) ? { createdAt: now - 10 * minute } : {};
-  const { pod } = podOf(template, `w${index}`, parts);
-  return template.volume ? withClaim(pod, disks.claimFor(template.volume, random)) : pod;
-}
-
 /** The candidates that find a place when each asks a few nodes, in turn, as a scheduler would let them. */
 function bound(snapshot: Snapshot, candidates: readonly Bound[], random: Random): Bound[] {
   const pods = [...snapshot.cluster.pods, ...candidates.map(({ pod }) => pod)];
@@ -189,21 +154,3 @@ function disturbed(snapshot: Snapshot, random: Random): Snapshot {
     cluster: { ...snapshot.cluster, nodes },
   };
 }
-
-const agentTemplate: Template = {
-  app: 'agent',
-  requests: { cpu: 100, memory: Gi / 8 },
-  labels: { app: 'agent' },
-};
-const agentParts = { unschedulable: undefined, belongsToNode: true, tolerations: [{ operator: 'Exists' }] };
-const agent: DaemonSet = {
-  namespace: 'default',
-  name: 'agent',
-  template: podOf(agentTemplate, 'agent', agentParts).pod,
-};
-const agentOn = (node: string): Pod =>
-  podOf(agentTemplate, `agent-${node}`, {
-    ...agentParts,
-    node,
-    owner: { kind: 'DaemonSet', name: 'agent', uid: 'agent' },
-  }).pod;

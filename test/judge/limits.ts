@@ -4,7 +4,7 @@ import type { Ceilings } from '../../shared/core/settings.ts';
 import type { Snapshot } from '../../shared/core/snapshot.ts';
 
 /** Something that is counted, and how much of it is allowed. */
-export interface Limit {
+interface Limit {
   readonly text: string;
   readonly most: number;
   used: number;

@@ -38,7 +38,7 @@ export function judgeLeftovers({ board }: Case, spares: Spares, leftovers: reado
   const free = spares.kinds.filter(({ refused }) => !refused);
   return leftovers.flatMap((leftover): Finding[] => {
     const { shape, pods } = leftover;
-    const pod = podName(shape.example);
+    const pod = podName(pods[0] ?? shape.example);
     const roomy = open.find(
       (spot: Spot) => hasRoom(shape, spot.free) && misfit(board, shape, spot) === undefined,
     );

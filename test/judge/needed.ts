@@ -16,6 +16,9 @@ const orders: readonly Order[] = [
   (a, b) => sizeOf(a) - sizeOf(b),
 ];
 
+/** So many are told, and no more: each takes a look at all pods. */
+const mostTold = 25;
+
 /** Every machine that is powered on for pods holds some, and the other nodes could not take them. */
 export function judgeNeed(given: Case): Finding[] {
   const { board, chosen, decision, assigned, poolOf } = given;
@@ -23,12 +26,15 @@ export function judgeNeed(given: Case): Finding[] {
   const whyOf = new Map(decision.intents.map(({ machine, why }) => [machine, why]));
   const podsAt = Map.groupBy(assigned, ({ spot }) => spot);
   const findings: Finding[] = [];
-  for (const { spec } of chosen) {
+  const spotOf = new Map([...podsAt.keys()].map((spot) => [spot.facts.machine, spot]));
+  for (const machine of chosen) {
+    if (findings.length >= mostTold) break;
+    const { spec } = machine;
     const why = whyOf.get(spec.name) ?? '';
     const pool = poolOf.get(spec.pool);
     const keepsFree = Object.keys(pool?.headroom ?? {}).length > 0 || (pool?.limits.minNodes ?? 0) > 0;
     if (wants.has(why) || why.startsWith('replaces ') || keepsFree) continue;
-    const spot = [...podsAt.keys()].find(({ facts }) => facts.machine?.spec === spec);
+    const spot = spotOf.get(machine);
     if (!spot) {
       findings.push({ code: 'power-on-idle', machine: spec.name, text: `${spec.name} holds no pod: ${why}` });
       continue;

@@ -157,7 +157,7 @@ const makers: Readonly<Record<string, Maker>> = {
 const letters = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
 
 /** The pods of Karpenter's scheduling benchmark: a fifth of each sort. */
-export function karpenterTemplate(random: Random, index: number): Template {
+function karpenterTemplate(random: Random, index: number): Template {
   const label = (): string => random.pick(letters);
   const requests = {
     cpu: random.pick([100, 250, 500, 1000, 1500]),

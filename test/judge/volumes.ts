@@ -20,7 +20,7 @@ export interface VolumeAsk {
 
 const zoneKeys = ['topology.kubernetes.io/zone', 'topology.kubernetes.io/region'];
 const oldZoneKeys = ['failure-domain.beta.kubernetes.io/zone', 'failure-domain.beta.kubernetes.io/region'];
-export const volumeLabelKeys: readonly string[] = [...zoneKeys, ...oldZoneKeys];
+const volumeLabelKeys: readonly string[] = [...zoneKeys, ...oldZoneKeys];
 
 /** Claims, volumes and classes by name; undefined where they could not be read. */
 export interface Storage {
