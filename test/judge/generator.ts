@@ -47,7 +47,9 @@ export function generate(
   const isDown = family.startsWith('down-');
   const sort = isDown ? family.slice('down-'.length) : family;
   const waiting = isDown ? (random.chance(0.2) ? random.int(1, 3) : 0) : sizeUpTo(maxPods, random);
-  const off = isDown ? random.int(0, 4) : sizeUpTo(maxMachines, random);
+  // As in Karpenter's benchmark, there is always more than enough to choose from.
+  const least = sort === 'karpenter' ? Math.min(maxMachines, waiting) : 1;
+  const off = isDown ? random.int(0, 4) : Math.max(least, sizeUpTo(maxMachines, random));
   const on = isDown
     ? 1 + sizeUpTo(Math.min(150, maxMachines), random)
     : random.chance(0.6)

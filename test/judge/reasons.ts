@@ -102,15 +102,17 @@ export function judgeReasons(given: Case, spares: Spares, leftovers: readonly Le
     const kind = spares.kindOf.get(name);
     if (!kind) {
       const bar = bars.find((one) => one.told.test(why));
-      if (!bar) return told('reason-unknown');
-      return bar.holds(machine, poolOf.get(machine.spec.pool), now) ? [] : told('reason-false');
+      if (bar?.holds(machine, poolOf.get(machine.spec.pool), now)) return [];
+      return told(isKnown(why) ? 'reason-false' : 'reason-unknown');
     }
     const key = `${numbers.get(kind)} ${why}`;
     if (!known.has(key)) known.set(key, holdsFor(why, kind));
     const holds = known.get(key);
-    return holds === true ? [] : told(holds === undefined ? 'reason-unknown' : 'reason-false');
+    return holds === true ? [] : told(isKnown(why) ? 'reason-false' : 'reason-unknown');
   });
 }
+
+const isKnown = (why: string): boolean => [...reasons, ...bars].some(({ told }) => told.test(why));
 
 /** A pod may be kept away by several rules; lack of room is looked at by itself. */
 const keptBy = (spares: Spares, shape: Shape, kind: SpareKind, rule: Rule): boolean =>
