@@ -1,0 +1,103 @@
+import { podName } from '../../shared/core/snapshot.ts';
+import type { Board, Spot } from './board.ts';
+import type { Case, Placed } from './case.ts';
+import type { Finding } from './finding.ts';
+import { hasRoom, misfit } from './fit.ts';
+import { placeAll } from './valid.ts';
+
+type Order = (a: Placed, b: Placed) => number;
+
+const sizeOf = ({ shape }: Placed): number =>
+  (shape.example.requests.cpu ?? 0) + (shape.example.requests.memory ?? 0) / 2 ** 21;
+const text = ({ pod }: Placed): string => podName(pod);
+const orders: readonly Order[] = [
+  (a, b) => sizeOf(b) - sizeOf(a),
+  (a, b) => (text(a) < text(b) ? -1 : 1),
+  (a, b) => sizeOf(a) - sizeOf(b),
+];
+
+/** So many are told, and no more: each takes a look at all pods. */
+const mostTold = 25;
+
+/** Every machine that is powered on for pods holds some, and the other nodes could not take them. */
+export function judgeNeed(given: Case): Finding[] {
+  const { board, chosen, decision, assigned, poolOf } = given;
+  const wants = new Set(decision.record.wants);
+  const whyOf = new Map(decision.intents.map(({ machine, why }) => [machine, why]));
+  const podsAt = Map.groupBy(assigned, ({ spot }) => spot);
+  const findings: Finding[] = [];
+  const spotOf = new Map([...podsAt.keys()].map((spot) => [spot.facts.machine, spot]));
+  for (const machine of chosen) {
+    if (findings.length >= mostTold) break;
+    const { spec } = machine;
+    const why = whyOf.get(spec.name) ?? '';
+    const pool = poolOf.get(spec.pool);
+    const keepsFree = Object.keys(pool?.headroom ?? {}).length > 0 || (pool?.limits.minNodes ?? 0) > 0;
+    if (wants.has(why) || why.startsWith('replaces ') || keepsFree) continue;
+    const spot = spotOf.get(machine);
+    if (!spot) {
+      findings.push({ code: 'power-on-idle', machine: spec.name, text: `${spec.name} holds no pod: ${why}` });
+      continue;
+    }
+    const pods = podsAt.get(spot) ?? [];
+    if (isSpared(board, spot, pods, assigned))
+      findings.push({
+        code: 'power-on-unneeded',
+        machine: spec.name,
+        text: `the other nodes have room for the ${pods.length} pods of ${spec.name}`,
+      });
+  }
+  return findings;
+}
+
+/** Whether the pods find places elsewhere, one by one, and all others can still be where they are. */
+function isSpared(board: Board, spot: Spot, pods: readonly Placed[], assigned: readonly Placed[]): boolean {
+  for (const { shape } of pods) board.put(shape, spot, -1);
+  board.remove(spot);
+  let spared = false;
+  for (const order of pods.length > 1 ? orders : orders.slice(0, 1)) {
+    const moved = moveAll(board, pods.toSorted(order));
+    spared = moved !== undefined && isAllowed(board, moved, pods, assigned);
+    for (const { shape, spot: to } of moved ?? []) board.put(shape, to, -1);
+    if (spared) break;
+  }
+  board.add(spot);
+  for (const { shape } of pods) board.put(shape, spot, 1);
+  return spared;
+}
+
+/** First fit; nothing is left on the board when a pod finds no place. */
+function moveAll(board: Board, pods: readonly Placed[]): Placed[] | undefined {
+  const moved: Placed[] = [];
+  for (const one of pods) {
+    let to: Spot | undefined;
+    for (const spot of board.spots.values())
+      if (hasRoom(one.shape, spot.free) && misfit(board, one.shape, spot) === undefined) {
+        to = spot;
+        break;
+      }
+    if (!to) {
+      for (const { shape, spot } of moved) board.put(shape, spot, -1);
+      return undefined;
+    }
+    board.put(one.shape, to, 1);
+    moved.push({ ...one, spot: to });
+  }
+  return moved;
+}
+
+/** Pods that needed those that moved may have lost them: all must find an order anew. */
+function isAllowed(
+  board: Board,
+  moved: readonly Placed[],
+  pods: readonly Placed[],
+  assigned: readonly Placed[],
+): boolean {
+  if (assigned.every(({ shape }) => shape.plain)) return true;
+  const away = new Set(pods);
+  const all = [...assigned.filter((one) => !away.has(one)), ...moved];
+  for (const { shape, spot } of all) board.put(shape, spot, -1);
+  const stuck = new Set(placeAll(board, all));
+  for (const one of stuck) board.put(one.shape, one.spot, 1);
+  return stuck.size === 0;
+}
