@@ -116,6 +116,13 @@ export function scaleUp(
     })),
     ...chosen.map((one) => intentOf(one, why(one))),
   ];
+  const poweredOn = new Set([
+    ...chosen.map(({ machine }) => machine.spec.name),
+    ...cancelled.map(({ spec, status }) => status.kubernetesNode ?? spec.name),
+  ]);
+  const servedNow = new Int32Array(groups.length);
+  for (const { group, place, pods } of packing.placements)
+    if (poweredOn.has(place.name)) servedNow[group] = (servedNow[group] ?? 0) + pods;
   const needyGroups = groups.filter((_, index) => (needy[index] ?? 0) > 0);
   const unserved = packing.rest > 0 || wanted.unmet.length > 0;
   const { rejected, limits } = refusals(chooser, eligible, needyGroups, unserved);
@@ -123,7 +130,7 @@ export function scaleUp(
   const offers = takesOffers ? offerVerdicts(chooser, quotes, chosen, lent.refused) : undefined;
   const unmet = whyUnmet(situation, world, chooser, groups, packing.left, rejected, offers ?? []);
   return {
-    demand: groups.map((group, index) => describeGroup(group, needy[index] ?? 0, packing.left[index] ?? 0)),
+    demand: groups.map((group, index) => describeGroup(group, servedNow[index] ?? 0, packing.left[index] ?? 0)),
     wants: wanted.wants,
     intents,
     candidates: [
@@ -287,13 +294,13 @@ function planWithDrains(task: Task, situation: Situation, effort: number): PlanW
   });
 }
 
-function describeGroup({ kind, pods, first }: Group, needy: number, left: number): DemandGroup {
+function describeGroup({ kind, pods, first }: Group, served: number, left: number): DemandGroup {
   return {
     pods: pods.length,
     requests: kind.requests,
     example: podName(first),
-    room: pods.length - needy,
-    served: Math.max(0, needy - left),
+    room: pods.length - served - left,
+    served,
     ...(kind.unmodelled.length > 0 && { unmodelled: kind.unmodelled }),
   };
 }

@@ -1,10 +1,10 @@
-import { closePlace, howMany, mark, type Place, put, remove, rollback } from '../world/world.ts';
+import { closePlace, howMany, mark, type Place, put, remove, rollback, tried } from '../world/world.ts';
 import { type Chosen, putBack, retake } from './greedy.ts';
 import type { Placement } from './pack.ts';
 import { createPlaceIndex, type PlaceIndex } from '../world/place-index.ts';
 import { enter } from './shelves.ts';
 import type { Draft, Study } from './study.ts';
-import { isBetter } from './value.ts';
+import { isBetter, valueOf } from './value.ts';
 
 /**
  * Leaves out machines whose pods find places on the others: what is chosen one by one is sometimes one too many. The
@@ -15,29 +15,31 @@ export function dropUnneeded(
   draft: Draft,
   complete: (study: Study, chosen: readonly Chosen[]) => Draft,
 ): Draft {
+  const { chooser } = study;
   let current = draft;
   for (;;) {
     const fewer = withoutUnneeded(study, current);
-    const dropped = current.chosen.filter((one) => !fewer.includes(one));
+    const dropped = current.chosen.filter((one) => !fewer.chosen.includes(one));
     if (dropped.length === 0) return current;
-    for (const one of dropped.toReversed()) putBack(study.chooser, one);
-    const next = complete(study, fewer);
     const lent = dropped.some(({ machine }) => machine.spec.offer !== undefined);
-    const fewerMachines = next.chosen.length < current.chosen.length;
-    const serves = next.packing.rest <= current.packing.rest + 1e-9;
     // A slice is cut to its pods: two small ones may cost less than a large one.
-    if (serves && fewerMachines && (!lent || isBetter(next.value, current.value))) {
-      current = next;
+    if (lent && !isBetter(fewer.value, current.value)) return current;
+    for (const one of dropped.toReversed()) putBack(chooser, one);
+    const packed = complete(study, fewer.chosen);
+    const more = packed.chosen.slice(fewer.chosen.length);
+    if (more.length === 0 && packed.packing.rest <= fewer.packing.rest + 1e-9) {
+      current = packed;
       continue;
     }
-    for (const one of next.chosen.slice(fewer.length).toReversed()) putBack(study.chooser, one);
-    for (const one of dropped) retake(study.chooser, one);
-    return current;
+    // Packed in the usual order they do not fit as well: everybody stays where there is room now.
+    for (const one of more.toReversed()) putBack(chooser, one);
+    return fewer;
   }
 }
 
-/** Those that are needed, in the same order. Leaves the world as it was. */
-function withoutUnneeded({ chooser, groups, running, coming }: Study, draft: Draft): Chosen[] {
+/** The machines that are needed, in the same order, with everybody on them. Leaves the world as it was. */
+function withoutUnneeded(study: Study, draft: Draft): Draft {
+  const { chooser, groups, running, coming } = study;
   const { world } = chooser;
   const { chosen, packing } = draft;
   const start = mark(world);
@@ -47,40 +49,33 @@ function withoutUnneeded({ chooser, groups, running, coming }: Study, draft: Dra
     if (!one.addition) own.set(one, place);
   }
   const there = new Map<number, Placement[]>();
+  const note = (placement: Placement): void => {
+    const list = there.get(placement.place.index);
+    if (list) list.push(placement);
+    else there.set(placement.place.index, [placement]);
+  };
   for (const placement of packing.placements) {
     const kind = groups[placement.group]?.kind;
     const place = world.places[placement.place.index];
     if (!kind || !place) continue;
     put(world, kind, place, placement.pods);
-    const list = there.get(place.index);
-    if (list) list.push(placement);
-    else there.set(place.index, [placement]);
+    note({ ...placement, place });
   }
   const index = createPlaceIndex(world, [...running, ...coming, ...own.values()]);
   const podsAt = (place: Place): number =>
     (there.get(place.index) ?? []).reduce((sum, { pods }) => sum + pods, 0);
   const fewestFirst = [...own].sort(([, a], [, b]) => podsAt(a) - podsAt(b));
-  /** Within a box all are alike: whichever can do without its pods, the last that was taken goes. */
-  const drops = new Map<Chosen['box'], number>();
+  const emptied = new Set<Chosen>();
   for (const [one, place] of fewestFirst) {
     const moved = movedAway(place, there.get(place.index) ?? []);
     if (!moved) continue;
-    drops.set(one.box, (drops.get(one.box) ?? 0) + 1);
-    for (const placement of moved) {
-      const list = there.get(placement.place.index);
-      if (list) list.push(placement);
-      else there.set(placement.place.index, [placement]);
-    }
+    emptied.add(one);
+    there.delete(place.index);
+    for (const placement of moved) note(placement);
   }
   rollback(world, start);
-  return chosen
-    .toReversed()
-    .filter((one) => {
-      const more = one.addition ? 0 : (drops.get(one.box) ?? 0);
-      if (more > 0) drops.set(one.box, more - 1);
-      return more === 0;
-    })
-    .reverse();
+  if (emptied.size === 0) return draft;
+  return withoutThose(study, draft, emptied, [...there.values()].flat(), own);
 
   /** Where its pods are now; undefined when they cannot all go, and nothing is changed. */
   function movedAway(from: Place, placements: readonly Placement[]): Placement[] | undefined {
@@ -122,4 +117,36 @@ function withoutUnneeded({ chooser, groups, running, coming }: Study, draft: Dra
     }
     return moved;
   }
+}
+
+/**
+ * Without the machines that were emptied. Within a box all are alike and the first ones are taken first: whoever was
+ * on a later one is on an earlier one then.
+ */
+function withoutThose(
+  study: Study,
+  { chosen, packing }: Draft,
+  emptied: ReadonlySet<Chosen>,
+  placements: readonly Placement[],
+  own: ReadonlyMap<Chosen, Place>,
+): Draft {
+  const { world } = study.chooser;
+  const ofBox = Map.groupBy(own.keys(), ({ box }) => box);
+  const insteadOf = new Map<Chosen, Chosen>();
+  for (const all of ofBox.values())
+    for (const [at, one] of all.filter((each) => !emptied.has(each)).entries())
+      insteadOf.set(all[at] as Chosen, one);
+  const kept = chosen.filter((one) => one.addition || insteadOf.has(one));
+  const placeNow = tried(world, () => {
+    const now = new Map<number, Place>();
+    for (const one of kept) {
+      const place = enter(world, one.box.shelf.make, one.machine);
+      const before = own.get(insteadOf.get(one) ?? one);
+      if (before) now.set(before.index, place);
+    }
+    return now;
+  });
+  const moved = placements.map((each) => ({ ...each, place: placeNow.get(each.place.index) ?? each.place }));
+  const whole = { ...packing, placements: moved };
+  return { chosen: kept, packing: whole, value: valueOf(study, kept, whole) };
 }

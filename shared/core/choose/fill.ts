@@ -17,7 +17,7 @@ import type { Maker } from './made.ts';
 import type { Order } from './orders.ts';
 import type { Left } from './pack.ts';
 import type { Option } from './policies.ts';
-import { createQueue } from './queue.ts';
+import { createQueue } from '../world/queue.ts';
 import { enter, type Shelf } from './shelves.ts';
 
 export const nothing: Fill = {

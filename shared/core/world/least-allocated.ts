@@ -1,6 +1,7 @@
 import { answerOf, answers } from './judge.ts';
 import type { PodKind } from './kind.ts';
 import { cellsOf } from './place-index.ts';
+import { createQueue } from './queue.ts';
 import type { Place, World } from './state.ts';
 
 /** Places, and the one that kube-scheduler prefers for a pod: of those that take it the one with most room left. */
@@ -42,27 +43,28 @@ export function createLeastAllocated(world: World, places: readonly Place[]): Le
     return cell;
   });
 
-  const topOf = ({ places: those, most, capacity }: Cell): Place | undefined => {
-    let node = 1;
-    while (node < capacity) node = most[2 * node] === most[node] ? 2 * node : 2 * node + 1;
-    return those[node - capacity];
-  };
-  /** The best of a cell: usually the emptiest; where that refuses the pod, all are asked. */
-  const bestOf = (cell: Cell, kind: PodKind): Place | undefined => {
-    const top = topOf(cell);
-    if (!top) return undefined;
-    const answer = answerOf(world, kind, top);
-    if (answer === answers.yes) return top;
-    if (answer === answers.refusedAround || answer === answers.lonelyAround) return undefined;
-    let best: Place | undefined;
-    let share = Number.NEGATIVE_INFINITY;
-    for (const [leaf, place] of cell.places.entries()) {
-      const own = cell.most[cell.capacity + leaf] as number;
-      if (own <= share || answerOf(world, kind, place) !== answers.yes) continue;
-      share = own;
-      best = place;
+  /** The emptiest of a cell that takes the pod. */
+  const bestOf = ({ places: those, most, capacity }: Cell, kind: PodKind): Place | undefined => {
+    const queue = createQueue<number>();
+    const add = (node: number): void => {
+      const share = most[node] as number;
+      if (share > Number.NEGATIVE_INFINITY) queue.push(-share, 0, node);
+    };
+    add(1);
+    for (let item = queue.pop(); item; item = queue.pop()) {
+      let node = item.value;
+      // Down to the emptiest below it; what is passed by may come later.
+      while (node < capacity) {
+        const left = most[2 * node] === most[node];
+        add(left ? 2 * node + 1 : 2 * node);
+        node = left ? 2 * node : 2 * node + 1;
+      }
+      const place = those[node - capacity] as Place;
+      const answer = answerOf(world, kind, place);
+      if (answer === answers.yes) return place;
+      if (answer === answers.refusedAround || answer === answers.lonelyAround) return undefined;
     }
-    return best;
+    return undefined;
   };
 
   return {

@@ -59,4 +59,5 @@ type Change =
   | { readonly kind: PodKind; readonly place: number; readonly pods: number }
   | { readonly added: Place }
   | { readonly closed: Place }
+  | { readonly opened: Place; readonly was: NodeClass }
   | { readonly grown: Place; readonly by: Resources };

@@ -94,6 +94,14 @@ export function closePlace(world: World, place: Place): void {
   world.done.push({ closed: place });
 }
 
+/** It takes pods again, as it would if it were not cordoned. */
+export function openPlace(world: World, place: Place): void {
+  const was = world.classOf[place.index] as NodeClass;
+  world.classOf[place.index] = world.sites.classify(place.labels, place.name, was.taints, false);
+  world.closed[place.index] = 0;
+  world.done.push({ opened: place, was });
+}
+
 /** It has so much more room. */
 export function growPlace(world: World, place: Place, by: Resources): Place {
   enlarge(world, place, by, 1);
@@ -135,6 +143,10 @@ export function rollback(world: World, to: Mark): void {
     if ('kind' in last) change(world, last.kind, last.place, -last.pods);
     else if ('added' in last) dropLast(world, last.added);
     else if ('closed' in last) world.closed[last.closed.index] = 0;
+    else if ('opened' in last) {
+      world.closed[last.opened.index] = 1;
+      world.classOf[last.opened.index] = last.was;
+    }
     else enlarge(world, last.grown, last.by, -1);
   }
 }
