@@ -1,4 +1,4 @@
-import { closePlace, howMany, mark, type Place, put, remove, rollback, tried } from '../world/world.ts';
+import { howMany, leavePlace, mark, type Place, put, remove, rollback, tried } from '../world/world.ts';
 import { type Chosen, putBack, retake } from './greedy.ts';
 import type { Placement } from './pack.ts';
 import { createPlaceIndex, type PlaceIndex } from '../world/place-index.ts';
@@ -31,9 +31,11 @@ export function dropUnneeded(
       current = packed;
       continue;
     }
-    // Packed in the usual order they do not fit as well: everybody stays where there is room now.
     for (const one of more.toReversed()) putBack(chooser, one);
-    return fewer;
+    // Packed in the usual order they do not fit as well: everybody stays where there is room now, if that may be.
+    if (holds(study, fewer)) return fewer;
+    for (const one of dropped) retake(chooser, one);
+    return current;
   }
 }
 
@@ -81,12 +83,12 @@ function withoutUnneeded(study: Study, draft: Draft): Draft {
   function movedAway(from: Place, placements: readonly Placement[]): Placement[] | undefined {
     const before = mark(world);
     const touched = new Set<Place>();
-    closePlace(world, from);
-    index.drop(from);
     for (const { group, pods } of placements) {
       const kind = groups[group]?.kind;
       if (kind) remove(world, kind, from, pods);
     }
+    leavePlace(world, from);
+    index.drop(from);
     const moved = index.trying(() => moveAll(index, placements, touched));
     if (moved) return moved;
     rollback(world, before);
@@ -117,6 +119,29 @@ function withoutUnneeded(study: Study, draft: Draft): Draft {
     }
     return moved;
   }
+}
+
+/** Whether the pods can be put where the draft has them, one after the other in some order. */
+function holds({ chooser, groups }: Study, { chosen, packing }: Draft): boolean {
+  const { world } = chooser;
+  return tried(world, () => {
+    for (const one of chosen) enter(world, one.box.shelf.make, one.machine);
+    let waiting = packing.placements.map((each) => ({ ...each }));
+    for (let before = Number.POSITIVE_INFINITY; waiting.length > 0 && waiting.length < before; ) {
+      before = waiting.length;
+      waiting = waiting.filter((each) => {
+        const kind = groups[each.group]?.kind;
+        const place = world.places[each.place.index];
+        if (!kind || !place) return false;
+        const count = howMany(world, kind, place, each.pods);
+        put(world, kind, place, count);
+        if (count > 0) before += 1;
+        each.pods -= count;
+        return each.pods > 0;
+      });
+    }
+    return waiting.length === 0;
+  });
 }
 
 /**

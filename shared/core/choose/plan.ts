@@ -1,11 +1,11 @@
 import type { Group } from '../demand.ts';
-import { answerByRules, answers, mark, type Place, put, rollback, type World } from '../world/world.ts';
+import { answerByRules, answers, mark, type Place, put, rollback, tried } from '../world/world.ts';
 import { dropUnneeded } from './drop-unneeded.ts';
 import { type Demand, demandOf } from './fill.ts';
 import { type Chosen, chooseFor, putBack, retake } from './greedy.ts';
 import { improve, withSpares } from './improve.ts';
 import { byPriority, type Order, ordersOf } from './orders.ts';
-import { everyone, type Placement, pack, weigh } from './pack.ts';
+import { everyone, pack } from './pack.ts';
 import type { Packing } from './settle.ts';
 import { enter, nextOf, type Shelf } from './shelves.ts';
 import { measure } from './sizes.ts';
@@ -28,7 +28,7 @@ export const usualEffort = 400_000;
 const costOfPod = 100;
 
 /** Choosing again for what did not find its place after all: once is nearly always enough. */
-const mostRounds = 4;
+const mostRounds = 12;
 
 /** Which machines to power on so that everybody has a place. Leaves the world as it was. */
 export function plan(task: Task, effort = usualEffort): Plan {
@@ -197,28 +197,27 @@ function completed(study: Study, chosen: readonly Chosen[]): Draft {
   const { world } = chooser;
   const [order = []] = orders;
   const all = [...chosen];
-  const start = mark(world);
   let turn: Order | undefined;
-  let best: Packing | undefined;
+  let best: Draft | undefined;
   for (let round = 1; ; round += 1) {
-    const packing = place(study, all, true, turn);
-    if (packing.rest === 0) return finished(packing);
-    const left = packing.left.slice();
-    const placements: Placement[] = [];
-    const demand = demandOf(world, groups, order, left, share, mayAsk);
-    const more = chooseFor(chooser, demand, (placement) => placements.push(placement));
-    all.push(...more);
-    const whole = { left, rest: weigh(left, share), placements: [...packing.placements, ...placements] };
-    rollback(world, start);
-    const isBest = !best || servesMore(groups, whole, best);
-    if (isBest) best = whole;
-    if (round >= mostRounds || (more.length === 0 && !isBest)) return finished(best ?? whole);
-    if (more.length === 0) turn = leftFirst(groups, turn ?? order, left);
-  }
-
-  function finished(packing: Packing): Draft {
-    rollback(world, start);
-    return { chosen: all, packing, value: valueOf(study, all, packing) };
+    const { packing, more } = tried(world, () => {
+      const packed = place(study, all, true, turn);
+      if (packed.rest === 0 || round === mostRounds) return { packing: packed, more: [] };
+      const demand = demandOf(world, groups, order, packed.left.slice(), share, mayAsk);
+      return { packing: packed, more: chooseFor(chooser, demand) };
+    });
+    if (more.length > 0) {
+      // Packed again with all of them: a machine in a zone of its own changes where others may go.
+      all.push(...more);
+      continue;
+    }
+    const isBest = !best || servesMore(groups, packing, best.packing);
+    if (isBest) best = { chosen: [...all], packing, value: valueOf(study, all, packing) };
+    if (best && (packing.rest === 0 || !isBest || round >= mostRounds)) {
+      for (const one of all.slice(best.chosen.length).toReversed()) putBack(chooser, one);
+      return best;
+    }
+    turn = leftFirst(groups, turn ?? order, packing.left);
   }
 }
 

@@ -45,6 +45,10 @@ export function createLeastAllocated(world: World, places: readonly Place[]): Le
 
   /** The emptiest of a cell that takes the pod. */
   const bestOf = ({ places: those, most, capacity }: Cell, kind: PodKind): Place | undefined => {
+    let top = 1;
+    while (top < capacity) top = most[2 * top] === most[top] ? 2 * top : 2 * top + 1;
+    const emptiest = those[top - capacity];
+    if (emptiest && answerOf(world, kind, emptiest) === answers.yes) return emptiest;
     const queue = createQueue<number>();
     const add = (node: number): void => {
       const share = most[node] as number;

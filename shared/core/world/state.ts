@@ -59,5 +59,6 @@ type Change =
   | { readonly kind: PodKind; readonly place: number; readonly pods: number }
   | { readonly added: Place }
   | { readonly closed: Place }
+  | { readonly dismissed: Place; readonly from: Eligibility }
   | { readonly opened: Place; readonly was: NodeClass }
   | { readonly grown: Place; readonly by: Resources };

@@ -94,6 +94,19 @@ export function closePlace(world: World, place: Place): void {
   world.done.push({ closed: place });
 }
 
+/** It is not there at all: unlike a closed place it is no domain that pods could be spread over. */
+export function leavePlace(world: World, place: Place): void {
+  closePlace(world, place);
+  for (const eligibility of world.eligibilities) {
+    if (!isMember(eligibility, place.index)) continue;
+    dismiss(eligibility, place.index, domainOf(world, place, eligibility.key));
+    world.done.push({ dismissed: place, from: eligibility });
+  }
+}
+
+const domainOf = (world: World, { index }: Place, key: number): number =>
+  world.domains[index * world.keys + key] as number;
+
 /** It takes pods again, as it would if it were not cordoned. */
 export function openPlace(world: World, place: Place): void {
   const was = world.classOf[place.index] as NodeClass;
@@ -143,6 +156,8 @@ export function rollback(world: World, to: Mark): void {
     if ('kind' in last) change(world, last.kind, last.place, -last.pods);
     else if ('added' in last) dropLast(world, last.added);
     else if ('closed' in last) world.closed[last.closed.index] = 0;
+    else if ('dismissed' in last)
+      admit(last.from, last.dismissed.index, domainOf(world, last.dismissed, last.from.key));
     else if ('opened' in last) {
       world.closed[last.opened.index] = 1;
       world.classOf[last.opened.index] = last.was;
