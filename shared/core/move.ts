@@ -5,6 +5,7 @@ import {
   closePlace,
   howMany,
   kindOf,
+  looksAround,
   mark,
   type Place,
   type PodKind,
@@ -87,9 +88,6 @@ function isLargeEnough(world: World, { columns, amounts }: PodKind, { index }: P
     if ((world.free[row + (columns[i] ?? 0)] ?? 0) < (amounts[i] ?? 0)) return false;
   return world.closed[index] === 0;
 }
-
-const looksAround = ({ blockers, affinity, spread }: PodKind): boolean =>
-  blockers.length > 0 || affinity !== undefined || spread.length > 0;
 
 function largestFirst(world: World, pods: readonly Pod[]): [PodKind, Pod[]][] {
   const byKind = new Map<PodKind, Pod[]>();

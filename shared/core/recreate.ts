@@ -5,6 +5,7 @@ import { createLeastAllocated } from './world/least-allocated.ts';
 import {
   closePlace,
   kindOf,
+  looksAround,
   type Place,
   type PodKind,
   put,
@@ -92,13 +93,20 @@ function canLeave(
   });
 }
 
+/** One after the other; those that found no place are asked again as long as others find theirs. */
 function placeAll(world: World, places: readonly Place[], evicted: readonly Evicted[]): boolean {
   const index = createLeastAllocated(world, places);
-  for (const { kind } of evicted) {
-    const place = index.find(kind);
-    if (!place) return false;
-    put(world, kind, place, 1);
-    index.changed(place);
+  let waiting = evicted;
+  for (let before = Number.POSITIVE_INFINITY; waiting.length > 0 && waiting.length < before; ) {
+    before = waiting.length;
+    waiting = waiting.filter(({ kind }) => {
+      const place = index.find(kind);
+      if (!place) return true;
+      put(world, kind, place, 1);
+      index.changed(place);
+      return false;
+    });
+    if (!waiting.every(({ kind }) => looksAround(kind))) return false;
   }
-  return true;
+  return waiting.length === 0;
 }

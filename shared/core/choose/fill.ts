@@ -4,6 +4,7 @@ import {
   answerOf,
   answers,
   howMany,
+  looksAround,
   mark,
   type Place,
   type PodKind,
@@ -189,9 +190,6 @@ function affordable(
   }
   return least;
 }
-
-const looksAround = (kind: PodKind): boolean =>
-  kind.blockers.length > 0 || kind.affinity !== undefined || kind.spread.length > 0;
 
 /** As long as there are as many pods left as it would take, it would take the same again. */
 export const stillHolds = ({ takes, volatile }: Fill, left: Left): boolean =>

@@ -31,7 +31,7 @@ export function improve(study: Study, draft: Draft, exact = false): Draft {
 }
 
 /** Somebody is left over, and machines too: with all of them, and every way tried, perhaps nobody is. */
-export function withSpares(study: Study, draft: Draft): Draft {
+export function withSpares(study: Study, draft: Draft, trim: (draft: Draft) => Draft): Draft {
   const { chooser, groups, mayAsk } = study;
   if (study.looks.left <= 0 || leavesNobody(draft.value)) return draft;
   for (const one of draft.chosen) retake(chooser, one);
@@ -47,7 +47,7 @@ export function withSpares(study: Study, draft: Draft): Draft {
         spares.push(takeHead(chooser, box));
     }
   const all = draftWith(study, [...draft.chosen, ...spares], true);
-  const better = spares.length > 0 && isBetter(all.value, draft.value) ? improve(study, all, true) : undefined;
+  const better = spares.length > 0 && isBetter(all.value, draft.value) ? trim(all) : undefined;
   for (const one of (better?.chosen ?? [...draft.chosen, ...spares]).toReversed()) putBack(chooser, one);
   return better ?? draft;
 }

@@ -1,7 +1,7 @@
 import type { Group } from '../demand.ts';
-import { howMany, type Place, put, type World } from '../world/world.ts';
+import { howMany, looksAround, type Place, put, type World } from '../world/world.ts';
 import type { Order } from './orders.ts';
-import { createPlaceIndex, type PlaceIndex } from '../world/place-index.ts';
+import { createPlaceIndex } from '../world/place-index.ts';
 
 /** So many pods of a group at a place. */
 export interface Placement {
@@ -16,20 +16,23 @@ export type Left = Int32Array;
 export const everyone = (groups: readonly Group[]): Left =>
   Int32Array.from(groups, ({ pods }) => pods.length);
 
-/** First fit: every group in turn takes what room there is, in the order of the places. Changes the world and `left`. */
+/**
+ * First fit: every group in turn takes what room there is, in the order of the places. Groups whose rules look at other
+ * pods are asked again as long as that helps: what refused them may have changed. Changes the world and `left`.
+ */
 export function pack(
   world: World,
   groups: readonly Group[],
   order: Order,
   places: readonly Place[],
   left: Left,
-  index: PlaceIndex = createPlaceIndex(world, places),
 ): Placement[] {
+  const index = createPlaceIndex(world, places);
   const placements: Placement[] = [];
-  for (const at of order) {
+  const placeGroup = (at: number): void => {
     const group = groups[at];
     let waiting = left[at] ?? 0;
-    if (!group) continue;
+    if (!group) return;
     while (waiting > 0) {
       const place = index.find(group.kind);
       if (!place) break;
@@ -40,6 +43,12 @@ export function pack(
       waiting -= pods;
     }
     left[at] = waiting;
+  };
+  for (const at of order) placeGroup(at);
+  const again = order.filter((at) => (left[at] ?? 0) > 0 && looksAround((groups[at] as Group).kind));
+  for (let before = -1; again.length > 0 && placements.length > before; ) {
+    before = placements.length;
+    for (const at of again) placeGroup(at);
   }
   return placements;
 }

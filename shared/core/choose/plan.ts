@@ -59,7 +59,8 @@ export function plan(task: Task, effort = usualEffort): Plan {
     consider({ ...first, order: byPriority(groups, first.order) });
   if (first && best && study.looks.left > 0)
     best = withFewerOffers(best, (without) => draftOf(study, { ...first, without }, seen));
-  if (best) best = withSpares(study, best);
+  if (best)
+    best = withSpares(study, best, (draft) => improve(study, dropUnneeded(study, draft, completed), true));
   return { chosen: best?.chosen ?? [], packing: best?.packing ?? before, needy: before.left };
 }
 

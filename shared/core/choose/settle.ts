@@ -44,7 +44,9 @@ export function settle(
   if (effort === 'exact' && first) {
     const places = [...running, ...largestFirst];
     const placements = search(world, groups, servable(world, groups, first, places), places);
-    if (placements) return packingOf(groups, placements, share);
+    const found = placements && packingOf(groups, placements, share);
+    if (found && (!best || found.rest < best.packing.rest - 1e-12)) return found;
+    rollback(world, before);
   }
   return best
     ? packOnce(world, groups, best.order, best.places, share)

@@ -39,6 +39,10 @@ export interface PodKind {
   readonly spreadFeeds: readonly SpreadGroup[];
 }
 
+/** Whether its rules are about other pods: what is put elsewhere may change where it may go. */
+export const looksAround = ({ blockers, affinity, spread }: PodKind): boolean =>
+  blockers.length > 0 || affinity !== undefined || spread.length > 0;
+
 export interface Blocker {
   readonly counter: Counter;
   /** In front of the domain's name. */

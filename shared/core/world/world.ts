@@ -19,7 +19,7 @@ import { createStorage } from './volumes.ts';
 export { answerByRules, answerOf, answers, fits, howMany, misfit, preference } from './judge.ts';
 export { least } from './spread.ts';
 export { isOwn } from './topology.ts';
-export type { PodKind } from './kind.ts';
+export { looksAround, type PodKind } from './kind.ts';
 export type { Place, World } from './state.ts';
 
 /** How much had been done. */
