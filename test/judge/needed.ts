@@ -1,3 +1,4 @@
+import type { Machine } from '../../shared/core/machine.ts';
 import { podName } from '../../shared/core/snapshot.ts';
 import type { Board, Spot } from './board.ts';
 import type { Case, Placed } from './case.ts';
@@ -26,6 +27,8 @@ export function judgeNeed(given: Case): Finding[] {
   const whyOf = new Map(decision.intents.map(({ machine, why }) => [machine, why]));
   const podsAt = Map.groupBy(assigned, ({ spot }) => spot);
   const findings: Finding[] = [];
+  // A machine that replaces another is for the pods of that one.
+  const promised = chosen.filter(({ spec }) => whyOf.get(spec.name)?.startsWith('replaces '));
   const spotOf = new Map([...podsAt.keys()].map((spot) => [spot.facts.machine, spot]));
   for (const machine of chosen) {
     if (findings.length >= mostTold) break;
@@ -40,7 +43,7 @@ export function judgeNeed(given: Case): Finding[] {
       continue;
     }
     const pods = podsAt.get(spot) ?? [];
-    if (isSpared(board, spot, pods, assigned))
+    if (isSpared(board, spot, pods, assigned, promised))
       findings.push({
         code: 'power-on-unneeded',
         machine: spec.name,
@@ -51,12 +54,18 @@ export function judgeNeed(given: Case): Finding[] {
 }
 
 /** Whether the pods find places elsewhere, one by one, and all others can still be where they are. */
-function isSpared(board: Board, spot: Spot, pods: readonly Placed[], assigned: readonly Placed[]): boolean {
+function isSpared(
+  board: Board,
+  spot: Spot,
+  pods: readonly Placed[],
+  assigned: readonly Placed[],
+  promised: readonly Machine[],
+): boolean {
   for (const { shape } of pods) board.put(shape, spot, -1);
   board.remove(spot);
   let spared = false;
   for (const order of pods.length > 1 ? orders : orders.slice(0, 1)) {
-    const moved = moveAll(board, pods.toSorted(order));
+    const moved = moveAll(board, pods.toSorted(order), promised);
     spared = moved !== undefined && isAllowed(board, moved, pods, assigned);
     for (const { shape, spot: to } of moved ?? []) board.put(shape, to, -1);
     if (spared) break;
@@ -67,12 +76,20 @@ function isSpared(board: Board, spot: Spot, pods: readonly Placed[], assigned: r
 }
 
 /** First fit; nothing is left on the board when a pod finds no place. */
-function moveAll(board: Board, pods: readonly Placed[]): Placed[] | undefined {
+function moveAll(
+  board: Board,
+  pods: readonly Placed[],
+  promised: readonly Machine[],
+): Placed[] | undefined {
   const moved: Placed[] = [];
   for (const one of pods) {
     let to: Spot | undefined;
     for (const spot of board.spots.values())
-      if (hasRoom(one.shape, spot.free) && misfit(board, one.shape, spot) === undefined) {
+      if (
+        !promised.some((machine) => machine === spot.facts.machine) &&
+        hasRoom(one.shape, spot.free) &&
+        misfit(board, one.shape, spot) === undefined
+      ) {
         to = spot;
         break;
       }

@@ -2,7 +2,7 @@ import type { Machine } from '../machine.ts';
 import type { PolicyName } from '../policy-names.ts';
 import type { World } from '../world/world.ts';
 import type { Chooser } from './greedy.ts';
-import type { Shelf } from './shelves.ts';
+import { nextOf, type Shelf } from './shelves.ts';
 
 /** Shelves that need not be asked because another, which is asked, would win in any case. */
 export interface Dominance {
@@ -24,7 +24,8 @@ const equalWithinPool: readonly PolicyName[] = ['priority', 'own', 'health', 'pr
 export function createDominance({ world, shelves, policiesOf, surroundings }: Chooser): Dominance {
   const bySite = new Map<object, Shelf[]>();
   for (const shelf of shelves) {
-    if (!shelf.site || surroundings.flat || !isByWatts(policiesOf(shelf.pool)) || !isPlain(shelf)) continue;
+    if (!shelf.site || surroundings.flat || !nextOf(shelf)) continue;
+    if (!isByWatts(policiesOf(shelf.pool)) || !isPlain(shelf)) continue;
     const known = bySite.get(shelf.site);
     if (known) known.push(shelf);
     else bySite.set(shelf.site, [shelf]);

@@ -122,7 +122,7 @@ function withoutUnneeded(study: Study, draft: Draft): Draft {
 }
 
 /** Whether the pods can be put where the draft has them, one after the other in some order. */
-function holds({ chooser, groups }: Study, { chosen, packing }: Draft): boolean {
+export function holds({ chooser, groups }: Study, { chosen, packing }: Draft): boolean {
   const { world } = chooser;
   return tried(world, () => {
     for (const one of chosen) enter(world, one.box.shelf.make, one.machine);

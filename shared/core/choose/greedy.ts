@@ -7,6 +7,7 @@ import { createDominance } from './dominance.ts';
 import { carryOut, type Demand, type Fill, nothing, stillHolds, tryFill } from './fill.ts';
 import { leastOf, trySlice } from './lending.ts';
 import { fitted } from './made.ts';
+import type { Placement } from './pack.ts';
 import { best, billOf, type Option, type Surroundings, scoresOf } from './policies.ts';
 import { createRanking, type Ranking } from './ranking.ts';
 import { advance, type Box, head, nextOf, type Shelf } from './shelves.ts';
@@ -42,7 +43,11 @@ const mostAsked = 8;
  * nothing helps. What a machine would take is worked out once per shelf, and again only when it may have changed and
  * the shelf would win.
  */
-export function chooseFor(chooser: Chooser, demand: Demand): Chosen[] {
+export function chooseFor(
+  chooser: Chooser,
+  demand: Demand,
+  placed: (placement: Placement) => void = () => {},
+): Chosen[] {
   const { world, shelves, room, surroundings } = chooser;
   const boxes = shelves.flatMap((shelf) => shelf.boxes);
   const boxesOf = new Map(shelves.map((shelf) => [shelf, [] as number[]]));
@@ -113,7 +118,7 @@ export function chooseFor(chooser: Chooser, demand: Demand): Chosen[] {
       asked += 1;
       continue;
     }
-    picks.push(take(chooser, box, option, fill, demand));
+    picks.push(take(chooser, box, option, fill, demand, placed));
     waiting -= fill.pods;
     asked = 0;
     fresh.fill(0);
@@ -170,13 +175,15 @@ function take(
   option: Option,
   fill: Fill,
   demand: Demand,
+  placed: (placement: Placement) => void,
 ): Chosen {
   const { world, policiesOf, surroundings } = chooser;
   const { make } = box.shelf;
   const { machine: next } = option;
   const machine = make && !fill.slice ? fitted(world, make, next, fill, demand.groups) : next;
   const score = scoresOf(option, policiesOf(option.pool), surroundings);
-  carryOut(world, make, machine, fill, demand);
+  const place = carryOut(world, make, machine, fill, demand);
+  for (const [group, pods] of fill.takes) placed({ group, place, pods });
   return retake(chooser, { machine, box, pods: fill.pods, score, addition: fill.slice?.addition });
 }
 

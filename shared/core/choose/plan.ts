@@ -1,11 +1,11 @@
 import type { Group } from '../demand.ts';
-import { answerByRules, answers, mark, type Place, put, rollback, tried } from '../world/world.ts';
-import { dropUnneeded } from './drop-unneeded.ts';
+import { answerByRules, answers, mark, put, rollback, tried } from '../world/world.ts';
+import { dropUnneeded, holds } from './drop-unneeded.ts';
 import { type Demand, demandOf } from './fill.ts';
 import { type Chosen, chooseFor, putBack, retake } from './greedy.ts';
 import { improve, withSpares } from './improve.ts';
 import { byPriority, type Order, ordersOf } from './orders.ts';
-import { everyone, pack } from './pack.ts';
+import { everyone, pack, weigh } from './pack.ts';
 import type { Packing } from './settle.ts';
 import { enter, nextOf, type Shelf } from './shelves.ts';
 import { measure } from './sizes.ts';
@@ -59,24 +59,26 @@ export function plan(task: Task, effort = usualEffort): Plan {
     consider({ ...first, order: byPriority(groups, first.order) });
   if (first && best && study.looks.left > 0)
     best = withFewerOffers(best, (without) => draftOf(study, { ...first, without }, seen));
-  if (best)
-    best = withSpares(study, best, (draft) => improve(study, dropUnneeded(study, draft, completed), true));
+  if (best) best = withSpares(study, best, (draft) => trimmed(study, draft, true));
+  if (best && !leavesNobody(best.value)) best = withMore(study, best);
   return { chosen: best?.chosen ?? [], packing: best?.packing ?? before, needy: before.left };
 }
 
 /** Gives the machines of a plan their places in the world, and the pods theirs. */
-export function carryOutPlan({ chooser, groups }: Task, { chosen, packing }: Plan): Place[] {
+export function carryOutPlan(
+  { chooser, groups }: Task,
+  { chosen, packing }: Pick<Plan, 'chosen' | 'packing'>,
+): void {
   const { world } = chooser;
-  const added = chosen.map((one) => {
+  for (const one of chosen) {
     retake(chooser, one);
-    return enter(world, one.box.shelf.make, one.machine);
-  });
+    enter(world, one.box.shelf.make, one.machine);
+  }
   for (const { group, place: where, pods } of packing.placements) {
     const kind = groups[group]?.kind;
     const there = world.places[where.index];
     if (kind && there) put(world, kind, there, pods);
   }
-  return added;
 }
 
 function studyOf(task: Task, effort: number): Study {
@@ -156,9 +158,34 @@ function draftOf(study: Study, attempt: Attempt, seen: Set<string>): Draft | und
   seen.add(text);
   for (const one of first) retake(chooser, one);
   const whole = completed(study, first);
-  const draft = improve(study, dropUnneeded(study, whole, completed));
+  const draft = trimmed(study, whole);
   for (const one of draft.chosen.toReversed()) putBack(chooser, one);
   return draft;
+}
+
+/** The same with fewer or better machines, where that serves as many. They are taken already. */
+function trimmed(study: Study, draft: Draft, exact = false): Draft {
+  const fewer = dropUnneeded(study, draft, completed);
+  const better = improve(study, fewer, exact);
+  return better === fewer ? fewer : dropUnneeded(study, better, completed);
+}
+
+/** Whoever is left over gets a machine beside those that are chosen, where there is one; all others stay in place. */
+function withMore(study: Study, draft: Draft): Draft {
+  const { chooser, groups, share, mayAsk, orders } = study;
+  const { world } = chooser;
+  const placements = [...draft.packing.placements];
+  const left = draft.packing.left.slice();
+  const more = tried(world, () => {
+    carryOutPlan(study, draft);
+    const demand = demandOf(world, groups, orders[0] ?? [], left, share, mayAsk);
+    return chooseFor(chooser, demand, (placement) => placements.push(placement));
+  });
+  const chosen = [...draft.chosen, ...more];
+  for (const one of chosen.toReversed()) putBack(chooser, one);
+  const packing = { left, placements, rest: weigh(left, share) };
+  const whole = { chosen, packing, value: valueOf(study, chosen, packing) };
+  return more.length > 0 && holds(study, whole) ? whole : draft;
 }
 
 /** What is lent may be of any size under the same name. */
