@@ -27,8 +27,11 @@ export function judgeNeed(given: Case): Finding[] {
   const whyOf = new Map(decision.intents.map(({ machine, why }) => [machine, why]));
   const podsAt = Map.groupBy(assigned, ({ spot }) => spot);
   const findings: Finding[] = [];
-  // A machine that replaces another is for the pods of that one.
-  const promised = chosen.filter(({ spec }) => whyOf.get(spec.name)?.startsWith('replaces '));
+  // A machine that replaces another is for the pods of that one, one that is wanted for its room is to have it.
+  const promised = chosen.filter(({ spec }) => {
+    const why = whyOf.get(spec.name) ?? '';
+    return why.startsWith('replaces ') || wants.has(why);
+  });
   const spotOf = new Map([...podsAt.keys()].map((spot) => [spot.facts.machine, spot]));
   for (const machine of chosen) {
     if (findings.length >= mostTold) break;

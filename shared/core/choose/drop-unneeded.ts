@@ -1,3 +1,6 @@
+import type { Group } from '../demand.ts';
+import { podName } from '../snapshot.ts';
+import { byText } from '../text.ts';
 import { howMany, leavePlace, mark, type Place, put, remove, rollback, tried } from '../world/world.ts';
 import { type Chosen, putBack, retake } from './greedy.ts';
 import type { Placement } from './pack.ts';
@@ -41,7 +44,7 @@ export function dropUnneeded(
 
 /** The machines that are needed, in the same order, with everybody on them. Leaves the world as it was. */
 function withoutUnneeded(study: Study, draft: Draft): Draft {
-  const { chooser, groups, running, coming } = study;
+  const { chooser, groups, running, coming, share } = study;
   const { world } = chooser;
   const { chosen, packing } = draft;
   const start = mark(world);
@@ -68,6 +71,12 @@ function withoutUnneeded(study: Study, draft: Draft): Draft {
     (there.get(place.index) ?? []).reduce((sum, { pods }) => sum + pods, 0);
   const fewestFirst = [...own].sort(([, a], [, b]) => podsAt(a) - podsAt(b));
   const emptied = new Set<Chosen>();
+  const sizeOf = ({ group }: Placement): number => share[group] ?? 0;
+  const orders: readonly ((a: Placement, b: Placement) => number)[] = [
+    (a, b) => sizeOf(b) - sizeOf(a),
+    (a, b) => sizeOf(a) - sizeOf(b),
+    (a, b) => byText(podName((groups[a.group] as Group).first), podName((groups[b.group] as Group).first)),
+  ];
   for (const [one, place] of fewestFirst) {
     const moved = movedAway(place, there.get(place.index) ?? []);
     if (!moved) continue;
@@ -89,10 +98,14 @@ function withoutUnneeded(study: Study, draft: Draft): Draft {
     }
     leavePlace(world, from);
     index.drop(from);
-    const moved = index.trying(() => moveAll(index, placements, touched));
-    if (moved) return moved;
+    const emptied = mark(world);
+    for (const order of orders) {
+      const moved = index.trying(() => moveAll(index, placements.toSorted(order), touched));
+      if (moved) return moved;
+      rollback(world, emptied);
+      for (const place of touched) index.changed(place);
+    }
     rollback(world, before);
-    for (const place of touched) index.changed(place);
     index.changed(from);
     return undefined;
   }

@@ -1,5 +1,5 @@
 import type { Group } from '../demand.ts';
-import { answerByRules, answers, mark, put, rollback, tried } from '../world/world.ts';
+import { answerByRules, answers, mark, type Place, put, rollback, tried } from '../world/world.ts';
 import { dropUnneeded, holds } from './drop-unneeded.ts';
 import { type Demand, demandOf } from './fill.ts';
 import { type Chosen, chooseFor, putBack, retake } from './greedy.ts';
@@ -60,7 +60,7 @@ export function plan(task: Task, effort = usualEffort): Plan {
   if (first && best && study.looks.left > 0)
     best = withFewerOffers(best, (without) => draftOf(study, { ...first, without }, seen));
   if (best) best = withSpares(study, best, (draft) => trimmed(study, draft, true));
-  if (best && !leavesNobody(best.value)) best = withMore(study, best);
+  if (best && !leavesNobody(best.value)) best = withNobodyLeft(study, best);
   return { chosen: best?.chosen ?? [], packing: best?.packing ?? before, needy: before.left };
 }
 
@@ -68,17 +68,19 @@ export function plan(task: Task, effort = usualEffort): Plan {
 export function carryOutPlan(
   { chooser, groups }: Task,
   { chosen, packing }: Pick<Plan, 'chosen' | 'packing'>,
-): void {
+): Place[] {
   const { world } = chooser;
-  for (const one of chosen) {
+  const added = chosen.flatMap((one) => {
     retake(chooser, one);
-    enter(world, one.box.shelf.make, one.machine);
-  }
+    const entered = enter(world, one.box.shelf.make, one.machine);
+    return one.addition ? [] : [entered];
+  });
   for (const { group, place: where, pods } of packing.placements) {
     const kind = groups[group]?.kind;
     const there = world.places[where.index];
     if (kind && there) put(world, kind, there, pods);
   }
+  return added;
 }
 
 function studyOf(task: Task, effort: number): Study {
@@ -170,22 +172,45 @@ function trimmed(study: Study, draft: Draft, exact = false): Draft {
   return better === fewer ? fewer : dropUnneeded(study, better, completed);
 }
 
-/** Whoever is left over gets a machine beside those that are chosen, where there is one; all others stay in place. */
+/** Serving more may make a machine needless, and leaving that out may make room for more: both until nothing changes. */
+function withNobodyLeft(study: Study, draft: Draft): Draft {
+  const { chooser } = study;
+  let current = draft;
+  for (let round = 1; round <= mostRounds; round += 1) {
+    const more = withMore(study, current);
+    if (more === current) break;
+    for (const one of more.chosen) retake(chooser, one);
+    current = dropUnneeded(study, more, completed);
+    for (const one of current.chosen.toReversed()) putBack(chooser, one);
+    if (current === more) break;
+  }
+  return current;
+}
+
+/**
+ * Whoever is left over gets a place, or a machine beside those that are chosen, where there is one; all others stay
+ * where they are.
+ */
 function withMore(study: Study, draft: Draft): Draft {
   const { chooser, groups, share, mayAsk, orders } = study;
   const { world } = chooser;
   const placements = [...draft.packing.placements];
   const left = draft.packing.left.slice();
   const more = tried(world, () => {
-    carryOutPlan(study, draft);
+    const added = carryOutPlan(study, draft);
+    const places = [...study.running, ...study.coming, ...added];
+    placements.push(...pack(world, groups, orders[0] ?? [], places, left));
     const demand = demandOf(world, groups, orders[0] ?? [], left, share, mayAsk);
     return chooseFor(chooser, demand, (placement) => placements.push(placement));
   });
   const chosen = [...draft.chosen, ...more];
-  for (const one of chosen.toReversed()) putBack(chooser, one);
   const packing = { left, placements, rest: weigh(left, share) };
   const whole = { chosen, packing, value: valueOf(study, chosen, packing) };
-  return more.length > 0 && holds(study, whole) ? whole : draft;
+  // A machine in a domain of its own may change where all others may go: then they are packed anew.
+  const serves = placements.length > draft.packing.placements.length;
+  const result = !serves ? draft : holds(study, whole) ? whole : completed(study, chosen);
+  for (const one of result.chosen.toReversed()) putBack(chooser, one);
+  return result;
 }
 
 /** What is lent may be of any size under the same name. */
