@@ -1,0 +1,40 @@
+import { describeWith } from '../support/programs.ts';
+import { runWorkload } from './closed-loop/loop.ts';
+import { examples, type Result, summary } from './closed-loop/results.ts';
+import { type Stage, startStage } from './closed-loop/stage.ts';
+import { createWorkload } from './closed-loop/workloads.ts';
+import { controlPlanePrograms } from './stack/table.ts';
+
+// The same workloads every time, so that red means a change; others by BAMEL_SEED.
+const seed = Number(process.env.BAMEL_SEED ?? 1);
+const wanted = Number(process.env.BAMEL_WORKLOADS ?? 200);
+
+describeWith(controlPlanePrograms, 'decisions and kube-scheduler in a loop', () => {
+  let stage: Stage;
+  beforeAll(async () => {
+    stage = await startStage();
+  }, 600_000);
+  afterAll(() => stage?.close());
+
+  test(`what a decision counts as served is bound, in ${wanted} workloads (BAMEL_SEED=${seed})`, async () => {
+    const results: Result[] = [];
+    for (let index = 0; index < wanted; index += 1) {
+      results.push(await runWorkload(stage, createWorkload(index, seed)));
+      await stage.clear();
+    }
+    console.log(
+      [
+        `BAMEL_SEED=${seed}`,
+        summary(results),
+        'second decisions:',
+        ...examples(results, ({ late }) => late),
+        'never bound:',
+        ...examples(results, ({ never }) => never),
+        'waiting after drains:',
+        ...examples(results, ({ drains }) => drains.waiting),
+      ].join('\n'),
+    );
+    expect(results).toHaveLength(wanted);
+    expect(examples(results, ({ never }) => never)).toEqual([]);
+  }, 1_800_000);
+});

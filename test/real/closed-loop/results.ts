@@ -1,0 +1,66 @@
+/** What became of one workload. */
+export interface Result {
+  readonly name: string;
+  readonly pods: number;
+  /** Bound without any new machine. */
+  readonly atOnce: number;
+  readonly powerOns: number;
+  /** Counted as served by the first decision, on nodes that run or are powered on. */
+  readonly counted: number;
+  /** No machine found for them by the first decision. */
+  readonly unmet: number;
+  /** Counted as served and not bound after the first decision was carried out. */
+  readonly late: readonly Left[];
+  /** … nor after the second. */
+  readonly never: readonly Left[];
+  /** Machines that the second decision powered on. */
+  readonly secondPowerOns: number;
+  readonly drains: Drains;
+}
+
+export interface Drains {
+  readonly nodes: number;
+  readonly moved: number;
+  readonly waiting: readonly Left[];
+}
+
+/** A pod that has no node, and what the scheduler said. */
+export interface Left {
+  readonly pod: string;
+  readonly why: string;
+}
+
+export function summary(results: readonly Result[]): string {
+  const sum = (amountOf: (result: Result) => number): number =>
+    results.reduce((total, result) => total + amountOf(result), 0);
+  const having = (amountOf: (result: Result) => number): number =>
+    results.filter((result) => amountOf(result) > 0).length;
+  const rows: [string, number][] = [
+    ['workloads', results.length],
+    ['pods', sum(({ pods }) => pods)],
+    ['bound on nodes that ran already', sum(({ atOnce }) => atOnce)],
+    ['counted as served by the first decision', sum(({ counted }) => counted)],
+    ['of them bound after it', sum(({ counted, late }) => counted - late.length)],
+    ['left unmet by the first decision', sum(({ unmet }) => unmet)],
+    ['workloads with such', having(({ unmet }) => unmet)],
+    ['power-ons', sum(({ powerOns }) => powerOns)],
+    ['workloads with a second decision', having(({ late }) => late.length)],
+    ['pods that waited for it', sum(({ late }) => late.length)],
+    ['its power-ons', sum(({ secondPowerOns }) => secondPowerOns)],
+    ['pods counted as served and never bound', sum(({ never }) => never.length)],
+    ['workloads with drains', having(({ drains }) => drains.nodes)],
+    ['nodes drained', sum(({ drains }) => drains.nodes)],
+    ['pods moved', sum(({ drains }) => drains.moved)],
+    ['pods left waiting after drains', sum(({ drains }) => drains.waiting.length)],
+    ['workloads with such', having(({ drains }) => drains.waiting.length)],
+  ];
+  return rows.map(([name, amount]) => `${String(amount).padStart(7)}  ${name}`).join('\n');
+}
+
+/** One line per workload, with a pod for an example. */
+export const examples = (results: readonly Result[], leftOf: (result: Result) => readonly Left[]): string[] =>
+  results.flatMap((result) => {
+    const left = leftOf(result);
+    const [first] = left;
+    return first ? [`${result.name}: ${left.length}, ${first.pod}: ${first.why}`] : [];
+  });
