@@ -151,14 +151,20 @@ export function createApp(kind: AppKind, app: string, most: number, random: Rand
     const name = `${app}-${index}`;
     const zone = draft.volumeZones?.[index % draft.volumeZones.length];
     if (zone === undefined)
-      return podObject({ name, labels: { app }, owner, requests: draft.requests, spec: draft.spec });
+      return podObject({
+        name,
+        labels: { app, group: app },
+        owner,
+        requests: draft.requests,
+        spec: draft.spec,
+      });
     const bound = boundVolume(name, zone);
     volumes.push(bound.volume);
     claims.push(bound.claim);
     const data = [{ name: 'data', persistentVolumeClaim: { claimName: name } }];
     return podObject({
       name,
-      labels: { app },
+      labels: { app, group: `${app}-${zone}` },
       owner,
       requests: draft.requests,
       spec: { ...draft.spec, volumes: data },

@@ -1,13 +1,13 @@
 import type { V1Node } from '@kubernetes/client-node';
-import type { ClusterView, Pod } from '../../../shared/core/cluster.ts';
+import type { ClusterView } from '../../../shared/core/cluster.ts';
 import { type Considered, decide } from '../../../shared/core/decide.ts';
 import type { Machine } from '../../../shared/core/machine.ts';
 import { defaultSettings } from '../../../shared/core/settings.ts';
-import { podName } from '../../../shared/core/snapshot.ts';
 import { drainIdle } from './drain.ts';
 import { daemonPodsOn, machineState, nodeOf, type OwnMachine, pools } from './fleet.ts';
 import { daemonSetObject } from './objects.ts';
-import type { Left, Result } from './results.ts';
+import { broken, promisesOf } from './promises.ts';
+import type { Result } from './results.ts';
 import type { Stage } from './stage.ts';
 import type { Workload } from './workloads.ts';
 
@@ -30,26 +30,26 @@ export async function runWorkload(stage: Stage, workload: Workload): Promise<Res
   const on = new Set(serving);
   const before = await stage.settled(briefMs);
   const first = decideOn(workload, on, before);
-  const counted = new Set(first.assignments().flatMap((assignment) => assignment.pods));
-  const isCounted = (pod: Pod): boolean => counted.has(podName(pod));
+  const promises = promisesOf(first, before);
+  const areKept = (view: ClusterView): boolean => broken(promises, view).length === 0;
   const started = await carryOut(stage, workload, on, first);
-  let after = await stage.settled(calmMs, isCounted);
-  const late = left(after, isCounted);
+  let after = await stage.settled(calmMs, areKept);
+  const late = broken(promises, after);
 
   let never = late;
   let secondPowerOns = 0;
   if (late.length > 0) {
     const second = decideOn(workload, on, after);
     secondPowerOns = (await carryOut(stage, workload, on, second)).length;
-    after = await stage.settled(calmMs, isCounted);
-    never = left(after, isCounted, second);
+    after = await stage.settled(calmMs, areKept);
+    never = broken(promises, after, second);
   }
   return {
     name: workload.name,
     pods: pods.length,
     atOnce: pods.length - before.pods.filter(({ node }) => !node).length,
     powerOns: started.length,
-    counted: counted.size,
+    counted: promises.reduce((sum, { counted }) => sum + counted, 0),
     unmet: first.record.unmet.reduce((sum, one) => sum + one.pods, 0),
     late,
     never,
@@ -89,17 +89,4 @@ async function join(stage: Stage, { daemons }: Workload, machines: readonly OwnM
   const nodes: V1Node[] = machines.map(nodeOf);
   await stage.create({ nodes, pods: machines.flatMap((machine) => daemonPodsOn(daemons, machine)) });
   await stage.open(nodes);
-}
-
-/** Pods that have no node, and what the scheduler and the decision say of them. */
-function left({ pods }: ClusterView, isCounted: (pod: Pod) => boolean, decision?: Considered): Left[] {
-  const planned = new Map(
-    decision?.assignments().flatMap((one) => one.pods.map((pod) => [pod, `counted on ${one.on}`] as const)),
-  );
-  return pods
-    .filter((pod) => !pod.node && isCounted(pod))
-    .map((pod) => ({
-      pod: podName(pod),
-      why: `${decision ? `${planned.get(podName(pod)) ?? 'unmet'}; ` : ''}${pod.unschedulable}`,
-    }));
 }

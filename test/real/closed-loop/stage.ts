@@ -32,11 +32,8 @@ export interface Stage {
   cordon(nodes: readonly string[]): Promise<void>;
   removePods(names: readonly string[]): Promise<void>;
   removeNodes(names: readonly string[]): Promise<void>;
-  /**
-   * The view once kube-scheduler has bound every pod that `mustBind` names (all, unless given), or has refused the rest
-   * and nothing has changed for `calmMs`.
-   */
-  settled(calmMs: number, mustBind?: (pod: Pod) => boolean): Promise<ClusterView>;
+  /** The view once `isDone` with it, or once the scheduler has refused what waits and nothing has changed for `calmMs`. */
+  settled(calmMs: number, isDone?: (view: ClusterView) => boolean): Promise<ClusterView>;
   clear(): Promise<void>;
   close(): Promise<void>;
 }
@@ -118,7 +115,7 @@ export async function startStage(): Promise<Stage> {
       }),
     removePods: (names) => remove('pods', names),
     removeNodes: (names) => remove('nodes', names),
-    settled(calmMs, mustBind = () => true) {
+    settled(calmMs, isDone = isBound) {
       let seen = '';
       let since = performance.now();
       return waitFor(
@@ -126,8 +123,8 @@ export async function startStage(): Promise<Stage> {
         async () => {
           const view = await complete();
           if (!view) return undefined;
+          if (isDone(view)) return view;
           const waiting = view.pods.filter(({ node }) => !node);
-          if (!waiting.some(mustBind)) return view;
           const state = stateOf(waiting);
           if (state !== seen) since = performance.now();
           seen = state;
@@ -147,6 +144,8 @@ export async function startStage(): Promise<Stage> {
     close: () => owned.disposeAsync(),
   };
 }
+
+const isBound = ({ pods }: ClusterView): boolean => pods.every(({ node }) => node !== undefined);
 
 const stateOf = (waiting: readonly Pod[]): string =>
   waiting.map(({ name, unschedulable }) => `${name} ${unschedulable}`).join('\n');
