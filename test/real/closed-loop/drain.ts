@@ -1,4 +1,3 @@
-import type { V1Pod } from '@kubernetes/client-node';
 import { decide } from '../../../shared/core/decide.ts';
 import { defaultSettings } from '../../../shared/core/settings.ts';
 import { createRandom } from '../../fuzz/random.ts';
@@ -7,36 +6,28 @@ import type { Drains } from './results.ts';
 import type { Stage } from './stage.ts';
 import type { Workload } from './workloads.ts';
 
+/** Longer than the scheduler's pause after a refusal. */
 const calmMs = 1300;
 
 const settings = { ...defaultSettings, scaleDownThreshold: 0.5, weighBoot: false, replace: false };
 
-/** After the peak: Jobs have ended, most replicas and all that waited are gone, and whoever can be emptied is drained at once. */
+/** After the peak: Jobs have ended, most replicas and all that waited are gone, and whoever can be emptied is drained. */
 export async function drainIdle(
   stage: Stage,
   workload: Workload,
   on: ReadonlySet<OwnMachine>,
 ): Promise<Drains> {
-  const random = createRandom(workload.apps.length + workload.running.length);
-  const staying = new Map<string, V1Pod>();
-  const ended: string[] = [];
-  const consider = (pod: V1Pod, stays: boolean): void => {
-    const name = pod.metadata?.name ?? '';
-    if (stays) staying.set(name, pod);
-    else ended.push(name);
-  };
+  const random = createRandom(workload.seed);
   const share = random.pick([0.25, 0.4, 0.6]);
-  const bound = new Set((await stage.settled(0)).pods.filter(({ node }) => node).map(({ name }) => name));
-  for (const { kind, pods } of workload.apps)
-    for (const pod of pods)
-      consider(
-        pod,
-        bound.has(pod.metadata?.name ?? '') &&
-          pod.metadata?.ownerReferences?.[0]?.kind !== 'Job' &&
-          (kind === 'stateful' || random.chance(share)),
-      );
-  for (const pod of workload.running) consider(pod, random.chance(share));
-  await stage.removePods(ended);
+  const { pods: peak } = await stage.settled(0);
+  const ended = peak
+    .toSorted((a, b) => (a.name < b.name ? -1 : 1))
+    .filter(({ node, owner, belongsToNode }) => {
+      if (belongsToNode) return false;
+      const isKept = owner?.kind === 'StatefulSet' || (owner?.kind !== 'Job' && random.chance(share));
+      return !node || !isKept;
+    });
+  await stage.removePods(ended.map(({ name }) => name));
 
   const view = await stage.settled(calmMs);
   const now = Date.now();
@@ -49,13 +40,13 @@ export async function drainIdle(
       .map(({ machine }) => machine),
   );
   const leaving = view.pods.filter(({ node }) => node && drained.has(node));
-  const moved = leaving.filter(({ belongsToNode }) => !belongsToNode);
+  const [own, moved] = [true, false].map((belongs) =>
+    leaving.filter(({ belongsToNode }) => belongsToNode === belongs).map(({ name }) => name),
+  ) as [string[], string[]];
 
   await stage.cordon([...drained]);
-  await stage.removePods(leaving.map(({ name }) => name));
-  await stage.create({
-    pods: moved.map(({ name }) => again(staying.get(name), name)),
-  });
+  await stage.replacePods(moved);
+  await stage.removePods(own);
   await stage.removeNodes([...drained]);
   const after = await stage.settled(calmMs);
   return {
@@ -65,11 +56,4 @@ export async function drainIdle(
       .filter(({ node }) => !node)
       .map(({ name, unschedulable = '' }) => ({ pod: name, why: unschedulable })),
   };
-}
-
-/** The pod that a controller makes in place of one that was evicted. */
-function again(pod: V1Pod | undefined, name: string): V1Pod {
-  if (!pod?.spec) throw new Error(`${name} was evicted and is not one of the workload's`);
-  const { nodeName: _, ...spec } = pod.spec;
-  return { ...pod, metadata: { ...pod.metadata, name: `${name}-again` }, spec };
 }

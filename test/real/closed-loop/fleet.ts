@@ -5,7 +5,7 @@ import { defaultPool, type PoolSpec } from '../../../shared/core/settings.ts';
 import { type Daemon, daemonPodObject, gpu, hostLabel, joiningNode, zoneLabel } from './objects.ts';
 
 export const zones = ['zone-a', 'zone-b', 'zone-c'] as const;
-export const Mi = 2 ** 20;
+const Mi = 2 ** 20;
 const hour = 3_600_000;
 
 interface Model {

@@ -46,8 +46,9 @@ export async function runWorkload(stage: Stage, workload: Workload): Promise<Res
   }
   return {
     name: workload.name,
+    staggered: workload.staggered,
     pods: pods.length,
-    atOnce: pods.length - before.pods.filter(({ node }) => !node).length,
+    waited: promises.reduce((sum, { waited }) => sum + waited, 0),
     powerOns: started.length,
     counted: promises.reduce((sum, { counted }) => sum + counted, 0),
     unmet: first.record.unmet.reduce((sum, one) => sum + one.pods, 0),
@@ -79,14 +80,23 @@ async function carryOut(
       throw new Error(`${workload.name}: did not expect to ${kind} ${machine}`);
     return known;
   });
-  await join(stage, workload, started);
+  await join(stage, workload, started, workload.staggered);
   for (const machine of started) on.add(machine);
   return started;
 }
 
 /** Machines become nodes as they do in a cluster: the pods of DaemonSets are there before others may come. */
-async function join(stage: Stage, { daemons }: Workload, machines: readonly OwnMachine[]): Promise<void> {
+async function join(
+  stage: Stage,
+  { daemons }: Workload,
+  machines: readonly OwnMachine[],
+  staggered = false,
+): Promise<void> {
   const nodes: V1Node[] = machines.map(nodeOf);
   await stage.create({ nodes, pods: machines.flatMap((machine) => daemonPodsOn(daemons, machine)) });
-  await stage.open(nodes);
+  const early = staggered ? nodes.filter((_, index) => index % 2 === 0) : nodes;
+  await stage.open(early);
+  if (!staggered) return;
+  await stage.settled(briefMs);
+  await stage.open(nodes.filter((_, index) => index % 2 === 1));
 }

@@ -1,9 +1,10 @@
 /** What became of one workload. */
 export interface Result {
   readonly name: string;
+  readonly staggered: boolean;
   readonly pods: number;
-  /** Bound without any new machine. */
-  readonly atOnce: number;
+  /** Waited when the first decision was made. */
+  readonly waited: number;
   readonly powerOns: number;
   /** Counted as served by the first decision, on nodes that run or are powered on. */
   readonly counted: number;
@@ -38,13 +39,18 @@ export function summary(results: readonly Result[]): string {
   const rows: [string, number][] = [
     ['workloads', results.length],
     ['pods', sum(({ pods }) => pods)],
-    ['bound on nodes that ran already', sum(({ atOnce }) => atOnce)],
+    ['waiting at the first decision', sum(({ waited }) => waited)],
     ['counted as served by the first decision', sum(({ counted }) => counted)],
     ['of them bound after it', sum(({ counted, late }) => counted - late.length)],
     ['left unmet by the first decision', sum(({ unmet }) => unmet)],
     ['workloads with such', having(({ unmet }) => unmet)],
     ['power-ons', sum(({ powerOns }) => powerOns)],
     ['workloads with a second decision', having(({ late }) => late.length)],
+    [
+      'of them with machines that came up in two groups',
+      having(({ late, staggered }) => (staggered ? late.length : 0)),
+    ],
+    ['of them with pods left unmet', having(({ late, unmet }) => (unmet > 0 ? late.length : 0))],
     ['pods that waited for it', sum(({ late }) => late.length)],
     ['its power-ons', sum(({ secondPowerOns }) => secondPowerOns)],
     ['pods counted as served and never bound', sum(({ never }) => never.length)],

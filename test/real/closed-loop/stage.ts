@@ -16,7 +16,7 @@ import { priorities } from './apps.ts';
 import { namespace, notReady } from './objects.ts';
 
 /** Objects of one kind are written together, in this order. */
-export interface Objects {
+interface Objects {
   readonly volumes?: readonly V1PersistentVolume[];
   readonly claims?: readonly V1PersistentVolumeClaim[];
   readonly daemonSets?: readonly V1DaemonSet[];
@@ -31,6 +31,8 @@ export interface Stage {
   open(nodes: readonly V1Node[]): Promise<void>;
   cordon(nodes: readonly string[]): Promise<void>;
   removePods(names: readonly string[]): Promise<void>;
+  /** Deletes the pods and makes new ones in their place, as their controllers would. */
+  replacePods(names: readonly string[]): Promise<void>;
   removeNodes(names: readonly string[]): Promise<void>;
   /** The view once `isDone` with it, or once the scheduler has refused what waits and nothing has changed for `calmMs`. */
   settled(calmMs: number, isDone?: (view: ClusterView) => boolean): Promise<ClusterView>;
@@ -63,28 +65,49 @@ export async function startStage(): Promise<Stage> {
     await api.call('POST', '/apis/scheduling.k8s.io/v1/priorityclasses', {
       metadata: { name },
       value,
-      preemptionPolicy: 'Never',
+      // Batch work waits; what is important takes the place of others, as is usual.
+      preemptionPolicy: name === 'low' ? 'Never' : 'PreemptLowerPriority',
     });
+  const there = Object.fromEntries(parts.map((part) => [part, new Set<string>()])) as Record<
+    keyof Objects,
+    Set<string>
+  >;
+  /** Pods as they were written, and the names of those that the scheduler has deleted since. */
+  const written = new Map<string, V1Pod>();
+  const preempted: string[] = [];
   const cluster = createKubeCluster({
+    onPod(now, before) {
+      if (!now && before && there.pods.delete(before.name)) preempted.push(before.name);
+    },
     kubeConfig: scheduler.kubeConfig,
     clock: realClock,
     log: createLog({ level: 'silent', format: 'json' }),
   });
   cleanup.defer(() => cluster.close());
 
-  const there = Object.fromEntries(parts.map((part) => [part, new Set<string>()])) as Record<
-    keyof Objects,
-    Set<string>
-  >;
   const remove = async (part: keyof Objects, names: readonly string[]): Promise<void> => {
     await each(names, async (name) => {
       there[part].delete(name);
       await api.call('DELETE', `${pathOf[part]}/${name}`, { gracePeriodSeconds: 0 });
     });
   };
-  /** The view once it shows exactly what was written. */
+  const create = async (objects: Objects): Promise<void> => {
+    for (const pod of objects.pods ?? []) written.set(pod.metadata?.name ?? '', pod);
+    for (const part of parts)
+      await each<NonNullable<Objects[typeof part]>[number]>(objects[part] ?? [], async (object) => {
+        const name = object.metadata?.name ?? '';
+        there[part].add(name);
+        await api.call('POST', pathOf[part], object);
+        if (guarded.includes(part))
+          await api.call('PATCH', `${pathOf[part]}/${name}`, { metadata: { finalizers: null } });
+      });
+  };
+  const makeAgain = (names: readonly string[]): Promise<void> =>
+    create({ pods: names.map((name) => replacement(written.get(name), name)) });
+  /** The view once it shows exactly what was written. Pods that the scheduler deleted to make room are made again. */
   const complete = async (): Promise<ClusterView | undefined> => {
     const view = await cluster.view();
+    await makeAgain(preempted.splice(0));
     const isWhole = parts.every((part) => {
       const shown = view[part] ?? [];
       return shown.length === there[part].size && shown.every(({ name }) => there[part].has(name));
@@ -94,16 +117,7 @@ export async function startStage(): Promise<Stage> {
 
   const owned = cleanup.move();
   return {
-    async create(objects) {
-      for (const part of parts)
-        await each<NonNullable<Objects[typeof part]>[number]>(objects[part] ?? [], async (object) => {
-          const name = object.metadata?.name ?? '';
-          there[part].add(name);
-          await api.call('POST', pathOf[part], object);
-          if (guarded.includes(part))
-            await api.call('PATCH', `${pathOf[part]}/${name}`, { metadata: { finalizers: null } });
-        });
-    },
+    create,
     open: (nodes) =>
       each(nodes, async ({ metadata, spec }) => {
         const taints = (spec?.taints ?? []).filter(({ key }) => key !== notReady.key);
@@ -114,9 +128,13 @@ export async function startStage(): Promise<Stage> {
         await api.call('PATCH', `${pathOf.nodes}/${name}`, { spec: { unschedulable: true } });
       }),
     removePods: (names) => remove('pods', names),
+    async replacePods(names) {
+      await remove('pods', names);
+      await makeAgain(names);
+    },
     removeNodes: (names) => remove('nodes', names),
     settled(calmMs, isDone = isBound) {
-      let seen = '';
+      let before = '';
       let since = performance.now();
       return waitFor(
         'kube-scheduler to have looked at every pod',
@@ -126,8 +144,8 @@ export async function startStage(): Promise<Stage> {
           if (isDone(view)) return view;
           const waiting = view.pods.filter(({ node }) => !node);
           const state = stateOf(waiting);
-          if (state !== seen) since = performance.now();
-          seen = state;
+          if (state !== before) since = performance.now();
+          before = state;
           const judged = waiting.every(({ unschedulable }) => unschedulable !== undefined);
           if (!judged || performance.now() - since < calmMs) return undefined;
           return queued(await scheduler.metrics()) === 0 ? view : undefined;
@@ -136,9 +154,10 @@ export async function startStage(): Promise<Stage> {
       );
     },
     async clear() {
+      for (const part of parts) there[part].clear();
+      written.clear();
       const now = { gracePeriodSeconds: 0, propagationPolicy: 'Background' };
       await Promise.all([...parts].reverse().map((part) => api.call('DELETE', pathOf[part], now)));
-      for (const part of parts) there[part].clear();
       await waitFor('the cluster to be empty', complete, { everyMs: 20 });
     },
     close: () => owned.disposeAsync(),
@@ -149,6 +168,13 @@ const isBound = ({ pods }: ClusterView): boolean => pods.every(({ node }) => nod
 
 const stateOf = (waiting: readonly Pod[]): string =>
   waiting.map(({ name, unschedulable }) => `${name} ${unschedulable}`).join('\n');
+
+/** The pod that a controller makes in place of one that is gone. */
+function replacement(pod: V1Pod | undefined, name: string): V1Pod {
+  if (!pod?.spec) throw new Error(`${name} is gone and was not written here`);
+  const { nodeName: _, ...spec } = pod.spec;
+  return { ...pod, metadata: { ...pod.metadata, name: `${name}-r` }, spec };
+}
 
 /** Pods that the scheduler is to look at, now or after a pause. */
 function queued(metrics: string): number {

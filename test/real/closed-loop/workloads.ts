@@ -7,6 +7,9 @@ import { type Daemon, podObject } from './objects.ts';
 /** Applications that come to a cluster of a few nodes, and the machines that could be powered on for them. */
 export interface Workload {
   readonly name: string;
+  readonly seed: number;
+  /** The machines that are powered on come up in two groups, not together. */
+  readonly staggered: boolean;
   readonly apps: readonly App[];
   readonly daemons: readonly Daemon[];
   /** Machines that serve already. */
@@ -21,13 +24,16 @@ const most = 300;
 
 /** The same for the same seed. */
 export function createWorkload(index: number, seed: number): Workload {
-  const random = createRandom(seed * 100_003 + index);
+  const own = seed * 100_003 + index;
+  const random = createRandom(own);
   const name = `w${index}`;
   const apps = createApps(name, random);
   const daemons = createDaemons(name, random);
   const serving = createServing(name, random);
   return {
     name,
+    seed: own,
+    staggered: index % 3 === 2,
     apps,
     daemons,
     serving,
@@ -106,7 +112,7 @@ function fill(machine: OwnMachine, daemons: readonly Daemon[], random: Random): 
   return Array.from({ length: Math.max(0, Math.floor(room / requests.cpu)) }, (_, index) => {
     const pod = podObject({
       name: `${node}-base-${index}`,
-      labels: { app: 'base' },
+      labels: { app: 'base', group: 'base' },
       owner,
       requests,
       ...(machine.model === 'gpu' && { spec: { tolerations: [{ operator: 'Exists' }] } }),
