@@ -1,6 +1,6 @@
 import { describeWith } from '../support/programs.ts';
 import { runWorkload } from './closed-loop/loop.ts';
-import { examples, type Result, summary } from './closed-loop/results.ts';
+import { byKind, examples, type Result, summary } from './closed-loop/results.ts';
 import { type Stage, startStage } from './closed-loop/stage.ts';
 import { createWorkload } from './closed-loop/workloads.ts';
 import { controlPlanePrograms } from './stack/table.ts';
@@ -22,19 +22,19 @@ describeWith(controlPlanePrograms, 'decisions and kube-scheduler in a loop', () 
       results.push(await runWorkload(stage, createWorkload(index, seed)));
       await stage.clear();
     }
-    console.log(
-      [
-        `BAMEL_SEED=${seed}`,
-        summary(results),
-        'second decisions:',
-        ...examples(results, ({ late }) => late),
-        'never bound:',
-        ...examples(results, ({ never }) => never),
-        'waiting after drains:',
-        ...examples(results, ({ drains }) => drains.waiting),
-      ].join('\n'),
-    );
+    console.log(`BAMEL_SEED=${seed}\n${summary(results)}\n${details(results)}`);
     expect(results).toHaveLength(wanted);
     expect(examples(results, ({ never }) => never)).toEqual([]);
   }, 1_800_000);
 });
+
+const details = (results: readonly Result[]): string =>
+  [
+    ['waiting for a second decision', ({ late }: Result) => late] as const,
+    ['waiting after drains', ({ drains }: Result) => drains.waiting] as const,
+    ['still waiting after the next decision', ({ drains }: Result) => drains.still] as const,
+  ]
+    .map(([name, leftOf]) =>
+      [`${name}: ${byKind(results.flatMap(leftOf))}`, ...examples(results, leftOf).slice(0, 8)].join('\n  '),
+    )
+    .join('\n');

@@ -22,7 +22,10 @@ export interface Result {
 export interface Drains {
   readonly nodes: number;
   readonly moved: number;
+  /** Moved and without a node. */
   readonly waiting: readonly Left[];
+  /** … after the decision that followed, too. */
+  readonly still: readonly Left[];
 }
 
 /** A pod that has no node, and what the scheduler said. */
@@ -59,6 +62,7 @@ export function summary(results: readonly Result[]): string {
     ['pods moved', sum(({ drains }) => drains.moved)],
     ['pods left waiting after drains', sum(({ drains }) => drains.waiting.length)],
     ['workloads with such', having(({ drains }) => drains.waiting.length)],
+    ['of them still waiting after the next decision', sum(({ drains }) => drains.still.length)],
   ];
   return rows.map(([name, amount]) => `${String(amount).padStart(7)}  ${name}`).join('\n');
 }
@@ -68,5 +72,14 @@ export const examples = (results: readonly Result[], leftOf: (result: Result) =>
   results.flatMap((result) => {
     const left = leftOf(result);
     const [first] = left;
-    return first ? [`${result.name}: ${left.length}, ${first.pod}: ${first.why}`] : [];
+    return first ? [`${result.name}: ${left.length}, ${first.pod}: ${inShort(first.why)}`] : [];
   });
+
+/** Without what the scheduler says of its attempts to make room. */
+const inShort = (why: string): string => why.replace(/\. (no new claims|preemption:).*/, '');
+
+/** How many of the pods belong to each kind of app, by their names. */
+export function byKind(left: readonly Left[]): string {
+  const kinds = Map.groupBy(left, ({ pod }) => /w\d+-([a-z-]+?)-\d/.exec(pod)?.[1] ?? pod);
+  return [...kinds].map(([kind, pods]) => `${kind} ${pods.length}`).join(', ') || 'none';
+}

@@ -103,9 +103,9 @@ function fill(machine: OwnMachine, daemons: readonly Daemon[], random: Random): 
   const node = machine.spec.name;
   const use = random.pick([0.2, 0.5, 0.8, 0.9]);
   const requests = random.pick([
-    { cpu: 500, memory: 1024 },
-    { cpu: 1000, memory: 4096 },
+    { cpu: 1000, memory: 2048 },
     { cpu: 2000, memory: 6144 },
+    { cpu: 3500, memory: 8192 },
   ]);
   const room = models[machine.model].cpu * use - daemonPodsOn(daemons, machine).length * 500;
   const owner = { kind: 'ReplicaSet', name: `${node}-base` };
