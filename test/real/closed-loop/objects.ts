@@ -126,6 +126,8 @@ const daemonSpec = ({ requests, everywhere, nodeSelector }: Daemon): V1PodSpec =
   terminationGracePeriodSeconds: 0,
   containers: [{ name: 'main', image: 'pause', resources: resourcesOf(requests) }],
   nodeSelector: { ...nodeSelector },
+  // Nobody takes its place.
+  priorityClassName: 'system-node-critical',
   ...(everywhere && { tolerations: toleratesAll }),
 });
 

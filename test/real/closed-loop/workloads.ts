@@ -44,7 +44,7 @@ export function createWorkload(index: number, seed: number): Workload {
 
 /** Many workloads are small, some are large. */
 function createApps(name: string, random: Random): App[] {
-  const wanted = Math.round(fewest * (most / fewest) ** ((random.below(1000) / 999) ** 1.5));
+  const wanted = Math.round(fewest * (most / fewest) ** ((random.below(1000) / 999) ** 1.8));
   const apps: App[] = [];
   for (let pods = 0; pods < wanted; ) {
     const kind: AppKind = random.pick(appKinds);
@@ -108,10 +108,11 @@ function fill(machine: OwnMachine, daemons: readonly Daemon[], random: Random): 
     { cpu: 3500, memory: 8192 },
   ]);
   const room = models[machine.model].cpu * use - daemonPodsOn(daemons, machine).length * 500;
-  const owner = { kind: 'ReplicaSet', name: `${node}-base` };
+  const base = node.replace('-on-', '-base-');
+  const owner = { kind: 'ReplicaSet', name: base };
   return Array.from({ length: Math.max(0, Math.floor(room / requests.cpu)) }, (_, index) => {
     const pod = podObject({
-      name: `${node}-base-${index}`,
+      name: `${base}-${index}`,
       labels: { app: 'base', group: 'base' },
       owner,
       requests,
