@@ -30,6 +30,7 @@ describeWith(controlPlanePrograms, 'decisions and kube-scheduler in a loop', () 
 
 const details = (results: readonly Result[]): string =>
   [
+    ['left unmet by the first decision', ({ unmet }: Result) => unmet] as const,
     ['waiting for a second decision', ({ late }: Result) => late] as const,
     ['waiting after drains', ({ drains }: Result) => drains.waiting] as const,
     ['still waiting after the next decision', ({ drains }: Result) => drains.still] as const,

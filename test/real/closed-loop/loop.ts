@@ -42,7 +42,7 @@ export async function runWorkload(stage: Stage, workload: Workload): Promise<Res
     waited: promises.reduce((sum, { waited }) => sum + waited, 0),
     powerOns,
     counted: promises.reduce((sum, { counted }) => sum + counted, 0),
-    unmet: first.record.unmet.reduce((sum, one) => sum + one.pods, 0),
+    unmet: first.record.unmet.flatMap(({ pod, pods: alike, why }) => Array(alike).fill({ pod, why })),
     late,
     never,
     secondPowerOns,

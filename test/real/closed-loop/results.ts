@@ -8,8 +8,8 @@ export interface Result {
   readonly powerOns: number;
   /** Counted as served by the first decision, on nodes that run or are powered on. */
   readonly counted: number;
-  /** No machine found for them by the first decision. */
-  readonly unmet: number;
+  /** No machine found for them by the first decision; of those alike, one is named. */
+  readonly unmet: readonly Left[];
   /** Counted as served and not bound after the first decision was carried out. */
   readonly late: readonly Left[];
   /** … nor after the second. */
@@ -45,15 +45,15 @@ export function summary(results: readonly Result[]): string {
     ['waiting at the first decision', sum(({ waited }) => waited)],
     ['counted as served by the first decision', sum(({ counted }) => counted)],
     ['of them bound after it', sum(({ counted, late }) => counted - late.length)],
-    ['left unmet by the first decision', sum(({ unmet }) => unmet)],
-    ['workloads with such', having(({ unmet }) => unmet)],
+    ['left unmet by the first decision', sum(({ unmet }) => unmet.length)],
+    ['workloads with such', having(({ unmet }) => unmet.length)],
     ['power-ons', sum(({ powerOns }) => powerOns)],
     ['workloads with a second decision', having(({ late }) => late.length)],
     [
       'of them with machines that came up in two groups',
       having(({ late, staggered }) => (staggered ? late.length : 0)),
     ],
-    ['of them with pods left unmet', having(({ late, unmet }) => (unmet > 0 ? late.length : 0))],
+    ['of them with pods left unmet', having(({ late, unmet }) => (unmet.length > 0 ? late.length : 0))],
     ['pods that waited for it', sum(({ late }) => late.length)],
     ['its power-ons', sum(({ secondPowerOns }) => secondPowerOns)],
     ['pods counted as served and never bound', sum(({ never }) => never.length)],
