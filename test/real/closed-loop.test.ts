@@ -32,6 +32,7 @@ const details = (results: readonly Result[]): string =>
   [
     ['left unmet by the first decision', ({ unmet }: Result) => unmet] as const,
     ['waiting for a second decision', ({ late }: Result) => late] as const,
+    ['waiting while the drained nodes are there', ({ drains }: Result) => drains.held] as const,
     ['waiting after drains', ({ drains }: Result) => drains.waiting] as const,
     ['still waiting after the next decision', ({ drains }: Result) => drains.still] as const,
   ]

@@ -22,6 +22,8 @@ export async function drainIdle(stage: Stage, workload: Workload, on: On): Promi
   await stage.cordon([...drained]);
   await stage.replacePods(moved.map(({ name }) => name));
   await stage.removePods(own.map(({ name }) => name));
+  // Node objects stay until their machines are off: for so long, their zones count to pods that are to be spread.
+  const held = leftIn(await stage.settled(calmMs));
   await stage.removeNodes([...drained]);
   for (const machine of on) if (drained.has(machine.spec.name)) on.delete(machine);
 
@@ -31,7 +33,7 @@ export async function drainIdle(stage: Stage, workload: Workload, on: On): Promi
     await powerOn(stage, workload, on, decideOn(workload, on, after));
     after = await stage.settled(calmMs);
   }
-  return { nodes: drained.size, moved: moved.length, waiting, still: leftIn(after) };
+  return { nodes: drained.size, moved: moved.length, held, waiting, still: leftIn(after) };
 }
 
 async function endPeak(stage: Stage, { seed }: Workload): Promise<void> {

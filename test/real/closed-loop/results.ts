@@ -22,7 +22,9 @@ export interface Result {
 export interface Drains {
   readonly nodes: number;
   readonly moved: number;
-  /** Moved and without a node. */
+  /** Moved and without a node for as long as the drained nodes are there, cordoned. */
+  readonly held: readonly Left[];
+  /** … and after they were removed. */
   readonly waiting: readonly Left[];
   /** … after the decision that followed, too. */
   readonly still: readonly Left[];
@@ -60,6 +62,8 @@ export function summary(results: readonly Result[]): string {
     ['workloads with drains', having(({ drains }) => drains.nodes)],
     ['nodes drained', sum(({ drains }) => drains.nodes)],
     ['pods moved', sum(({ drains }) => drains.moved)],
+    ['pods that wait while the drained nodes are there', sum(({ drains }) => drains.held.length)],
+    ['workloads with such', having(({ drains }) => drains.held.length)],
     ['pods left waiting after drains', sum(({ drains }) => drains.waiting.length)],
     ['workloads with such', having(({ drains }) => drains.waiting.length)],
     ['of them still waiting after the next decision', sum(({ drains }) => drains.still.length)],
