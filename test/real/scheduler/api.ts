@@ -47,3 +47,12 @@ export function createApi(kubeConfig: KubeConfig): Api {
     close: () => agent.destroy(),
   };
 }
+
+/** A few at a time: the API server shares the machine with the scheduler. */
+export async function each<Item>(items: readonly Item[], work: (item: Item, index: number) => Promise<void>) {
+  let next = 0;
+  const worker = async (): Promise<void> => {
+    for (let index = next++; index < items.length; index = next++) await work(items[index] as Item, index);
+  };
+  await Promise.all(Array.from({ length: 12 }, worker));
+}

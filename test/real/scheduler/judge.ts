@@ -1,6 +1,3 @@
-import { writeFileSync } from 'node:fs';
-import { get } from 'node:https';
-import { join } from 'node:path';
 import type {
   V1Namespace,
   V1Node,
@@ -9,12 +6,9 @@ import type {
   V1Pod,
   V1StorageClass,
 } from '@kubernetes/client-node';
-import { ensureBinaries } from '../stack/binaries.ts';
-import { startControlPlane } from '../stack/control-plane.ts';
-import { freePorts } from '../stack/ports.ts';
-import { launch, makeWorkspace, untilReady } from '../stack/process.ts';
 import { waitFor } from '../stack/wait.ts';
-import { type Api, createApi } from './api.ts';
+import { type Api, each } from './api.ts';
+import { startBareScheduler } from './bare-scheduler.ts';
 import { type Case, namespaces, withId } from './cases.ts';
 import type { Served } from './engine.ts';
 import { runtimeClass } from './pod-features.ts';
@@ -34,29 +28,15 @@ export interface Judge {
 /** kube-scheduler on nodes that are nothing but objects: no controller touches them, nothing runs on them. */
 export async function startJudge(): Promise<Judge> {
   await using cleanup = new AsyncDisposableStack();
-  const plane = await startControlPlane();
-  cleanup.defer(() => plane.close());
-  // Nodes without heartbeats would be tainted, and the scheduler there writes slowly and waits for volumes.
-  await Promise.all([plane.controllerManager.kill(), plane.kwok.kill(), plane.scheduler.kill()]);
-  const workspace = makeWorkspace('scheduler');
-  cleanup.defer(() => workspace.remove());
-  const [port] = (await freePorts(1)) as [number];
-  const { 'kube-scheduler': path } = await ensureBinaries(['kube-scheduler']);
-  const config = join(workspace.folder, 'scheduler.json');
-  writeFileSync(config, JSON.stringify(schedulerConfig(plane.kubeConfigFile)));
-  const args = [
-    `--config=${config}`,
-    '--bind-address=127.0.0.1',
-    `--secure-port=${port}`,
-    '--authorization-always-allow-paths=/healthz,/metrics',
-    `--cert-dir=${workspace.folder}`,
-  ];
-  const api = createApi(plane.kubeConfig);
-  cleanup.defer(() => api.close());
-  const ready = async () => ((await insecure(port, '/healthz')) === 'ok' ? true : undefined);
-  const scheduler = launch({ name: 'judging-scheduler', path, args, logs: workspace.logs, ready });
-  cleanup.defer(() => scheduler.kill());
-  await untilReady(scheduler, ready);
+  const scheduler = await startBareScheduler({
+    percentageOfNodesToScore: 100,
+    // Where a pod may run is the question; nobody is here to make a volume for it.
+    profiles: [
+      { schedulerName: 'default-scheduler', plugins: { preBind: { disabled: [{ name: 'VolumeBinding' }] } } },
+    ],
+  });
+  cleanup.defer(() => scheduler.close());
+  const { api } = scheduler;
 
   await Promise.all(
     Object.entries(namespaces).map(async ([name, labels]) => {
@@ -87,7 +67,7 @@ export async function startJudge(): Promise<Judge> {
       });
       const before = await readAll(api);
       await waitFor('the scheduler to know all nodes and pods', async () => {
-        const seen = cacheSizes(await insecure(port, '/metrics'));
+        const seen = cacheSizes(await scheduler.metrics());
         return seen.nodes === before.nodes.length && seen.pods === before.pods.length ? true : undefined;
       });
       await each(named, async (one, index) => {
@@ -151,15 +131,6 @@ interface List<Item> {
 
 const caseId = ({ metadata }: { metadata?: { labels?: Record<string, string> } }): string =>
   metadata?.labels?.case ?? '';
-
-/** A few at a time: the API server shares the machine with the scheduler. */
-async function each<Item>(items: readonly Item[], work: (item: Item, index: number) => Promise<void>) {
-  let next = 0;
-  const worker = async (): Promise<void> => {
-    for (let index = next++; index < items.length; index = next++) await work(items[index] as Item, index);
-  };
-  await Promise.all(Array.from({ length: 12 }, worker));
-}
 
 async function create(api: Api, one: Case): Promise<void> {
   for (const storageClass of one.storageClasses)
@@ -226,32 +197,3 @@ function cacheSizes(metrics: string): { readonly nodes: number; readonly pods: n
     );
   return { nodes: size('nodes'), pods: size('pods') };
 }
-
-/** The scheduler serves a certificate of its own making, to this machine only. */
-function insecure(port: number, path: string): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const options = { host: '127.0.0.1', port, path, rejectUnauthorized: false, agent: false, timeout: 5000 };
-    const asking = get(options, (response) => {
-      let text = '';
-      response.setEncoding('utf8');
-      response.on('data', (chunk: string) => {
-        text += chunk;
-      });
-      response.on('end', () => resolve(text));
-    });
-    asking.on('timeout', () => asking.destroy(new Error(`${path} did not answer`)));
-    asking.on('error', reject);
-  });
-}
-
-const schedulerConfig = (kubeconfig: string) => ({
-  apiVersion: 'kubescheduler.config.k8s.io/v1',
-  kind: 'KubeSchedulerConfiguration',
-  clientConnection: { kubeconfig, qps: 2000, burst: 4000 },
-  leaderElection: { leaderElect: false },
-  percentageOfNodesToScore: 100,
-  // Where a pod may run is the question; nobody is here to make a volume for it.
-  profiles: [
-    { schedulerName: 'default-scheduler', plugins: { preBind: { disabled: [{ name: 'VolumeBinding' }] } } },
-  ],
-});
