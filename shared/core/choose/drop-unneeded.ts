@@ -1,7 +1,7 @@
 import type { Group } from '../demand.ts';
 import { podName } from '../snapshot.ts';
 import { byText } from '../text.ts';
-import { howMany, leavePlace, mark, type Place, put, remove, rollback, tried } from '../world/world.ts';
+import { howMany, leavePlace, looksAround, mark, type Place, type PodKind, put, remove, rollback, tried } from '../world/world.ts';
 import { type Chosen, putBack, retake } from './greedy.ts';
 import type { Placement } from './pack.ts';
 import { createPlaceIndex, type PlaceIndex } from '../world/place-index.ts';
@@ -20,30 +20,50 @@ export function dropUnneeded(
 ): Draft {
   const { chooser } = study;
   let current = draft;
+  let most = Number.POSITIVE_INFINITY;
+  const needed = new Set<Chosen>();
   for (;;) {
-    const fewer = withoutUnneeded(study, current);
+    const fewer = withoutUnneeded(study, current, needed, most);
     const dropped = current.chosen.filter((one) => !fewer.chosen.includes(one));
     if (dropped.length === 0) return current;
+    const next = withThose(fewer, dropped);
+    if (next) {
+      current = next;
+      continue;
+    }
+    // Not all of them at once, then: one fewer at a time, and those that cannot be missed stay.
+    if (most === 1) for (const one of dropped) needed.add(one);
+    if (needed.size > mostNeeded) return current;
+    most = 1;
+  }
+
+  /** The machines that are left, packed anew or as they are; undefined where that may not be. */
+  function withThose(fewer: Draft, dropped: readonly Chosen[]): Draft | undefined {
     const lent = dropped.some(({ machine }) => machine.spec.offer !== undefined);
     // A slice is cut to its pods: two small ones may cost less than a large one.
-    if (lent && !isBetter(fewer.value, current.value)) return current;
+    if (lent && !isBetter(fewer.value, current.value)) return undefined;
     for (const one of dropped.toReversed()) putBack(chooser, one);
     const packed = complete(study, fewer.chosen);
     const more = packed.chosen.slice(fewer.chosen.length);
-    if (more.length === 0 && packed.packing.rest <= fewer.packing.rest + 1e-9) {
-      current = packed;
-      continue;
-    }
+    if (more.length === 0 && packed.packing.rest <= fewer.packing.rest + 1e-9) return packed;
     for (const one of more.toReversed()) putBack(chooser, one);
     // Packed in the usual order they do not fit as well: everybody stays where there is room now, if that may be.
     if (holds(study, fewer)) return fewer;
     for (const one of dropped) retake(chooser, one);
-    return current;
+    return undefined;
   }
 }
 
+/** So many machines are looked at one by one. */
+const mostNeeded = 8;
+
 /** The machines that are needed, in the same order, with everybody on them. Leaves the world as it was. */
-function withoutUnneeded(study: Study, draft: Draft): Draft {
+function withoutUnneeded(
+  study: Study,
+  draft: Draft,
+  needed: ReadonlySet<Chosen>,
+  most: number,
+): Draft {
   const { chooser, groups, running, coming, share } = study;
   const { world } = chooser;
   const { chosen, packing } = draft;
@@ -78,6 +98,8 @@ function withoutUnneeded(study: Study, draft: Draft): Draft {
     (a, b) => byText(podName((groups[a.group] as Group).first), podName((groups[b.group] as Group).first)),
   ];
   for (const [one, place] of fewestFirst) {
+    if (emptied.size >= most) break;
+    if (needed.has(one)) continue;
     const moved = movedAway(place, there.get(place.index) ?? []);
     if (!moved) continue;
     emptied.add(one);
@@ -137,24 +159,37 @@ function withoutUnneeded(study: Study, draft: Draft): Draft {
 /** Whether the pods can be put where the draft has them, one after the other in some order. */
 export function holds({ chooser, groups }: Study, { chosen, packing }: Draft): boolean {
   const { world } = chooser;
+  const all = packing.placements.filter(({ group }) => groups[group]);
+  const kindAt = ({ group }: Placement): PodKind => (groups[group] as Group).kind;
+  const social = all.filter((each) => looksAround(kindAt(each)));
+  const plain = all.filter((each) => !looksAround(kindAt(each)));
+  const tries = [
+    [...all],
+    [...social, ...plain],
+    [...plain, ...social],
+    [...plain.toReversed(), ...social.toReversed()],
+    [...social.toReversed(), ...plain],
+  ];
   return tried(world, () => {
     for (const one of chosen) enter(world, one.box.shelf.make, one.machine);
-    let waiting = packing.placements.map((each) => ({ ...each }));
-    for (let before = Number.POSITIVE_INFINITY; waiting.length > 0 && waiting.length < before; ) {
-      before = waiting.length;
+    return tries.some((order) => tried(world, () => canBePlaced(order)));
+  });
+
+  function canBePlaced(order: readonly Placement[]): boolean {
+    let waiting = order.map((each) => ({ ...each }));
+    for (let progress = true; progress && waiting.length > 0; ) {
+      progress = false;
       waiting = waiting.filter((each) => {
-        const kind = groups[each.group]?.kind;
-        const place = world.places[each.place.index];
-        if (!kind || !place) return false;
-        const count = howMany(world, kind, place, each.pods);
-        put(world, kind, place, count);
-        if (count > 0) before += 1;
+        const place = world.places[each.place.index] as Place;
+        const count = howMany(world, kindAt(each), place, each.pods);
+        put(world, kindAt(each), place, count);
+        if (count > 0) progress = true;
         each.pods -= count;
         return each.pods > 0;
       });
     }
     return waiting.length === 0;
-  });
+  }
 }
 
 /**

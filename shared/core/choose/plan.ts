@@ -172,17 +172,20 @@ function trimmed(study: Study, draft: Draft, exact = false): Draft {
   return better === fewer ? fewer : dropUnneeded(study, better, completed);
 }
 
-/** Serving more may make a machine needless, and leaving that out may make room for more: both until nothing changes. */
+/** Serves whoever is left over, and leaves out what became needless by that, as long as it serves no fewer. */
 function withNobodyLeft(study: Study, draft: Draft): Draft {
-  const { chooser } = study;
-  let current = draft;
+  const { chooser, groups } = study;
+  let current = withMore(study, draft);
   for (let round = 1; round <= mostRounds; round += 1) {
-    const more = withMore(study, current);
-    if (more === current) break;
-    for (const one of more.chosen) retake(chooser, one);
-    current = dropUnneeded(study, more, completed);
-    for (const one of current.chosen.toReversed()) putBack(chooser, one);
-    if (current === more) break;
+    for (const one of current.chosen) retake(chooser, one);
+    const fewer = dropUnneeded(study, current, completed);
+    for (const one of fewer.chosen.toReversed()) putBack(chooser, one);
+    if (fewer === current) return current;
+    const more = withMore(study, fewer);
+    if (more === fewer) return fewer;
+    // By some rules every machine that is there keeps pods from others: then it is all or nothing.
+    if (!servesMore(groups, more.packing, current.packing)) return current;
+    current = more;
   }
   return current;
 }
@@ -201,7 +204,14 @@ function withMore(study: Study, draft: Draft): Draft {
     const places = [...study.running, ...study.coming, ...added];
     placements.push(...pack(world, groups, orders[0] ?? [], places, left));
     const demand = demandOf(world, groups, orders[0] ?? [], left, share, mayAsk);
-    return chooseFor(chooser, demand, (placement) => placements.push(placement));
+    const found = new Set<Place>();
+    const further = chooseFor(chooser, demand, (placement) => {
+      placements.push(placement);
+      found.add(placement.place);
+    });
+    // Who may not ask for a machine may well use what another one leaves of it.
+    placements.push(...pack(world, groups, orders[0] ?? [], [...found], left));
+    return further;
   });
   const chosen = [...draft.chosen, ...more];
   const packing = { left, placements, rest: weigh(left, share) };
