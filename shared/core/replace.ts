@@ -59,7 +59,9 @@ export function createReplacer(situation: Situation, world: World, up: ScaleUp):
 
   return {
     replace(server, due) {
-      if (!settings.replace || server.pods.length === 0 || up.unmet.length > 0) return undefined;
+      // Waiting pods come first: one more node may change where they may go.
+      if (!settings.replace || server.pods.length === 0 || up.unmet.length > 0 || up.promised.length > 0)
+        return undefined;
       const { machine, pool } = server;
       const coming = arriving(pool.name);
       if (coming.length > 0 && fitsWith(server, coming))

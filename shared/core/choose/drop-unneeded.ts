@@ -121,8 +121,8 @@ function withoutUnneeded(
     leavePlace(world, from);
     index.drop(from);
     const emptied = mark(world);
-    for (const order of orders) {
-      const moved = index.trying(() => moveAll(index, placements.toSorted(order), touched));
+    for (const order of placements.every(hasPlace) ? orders : []) {
+      const moved = index.trying(touched, () => moveAll(index, placements.toSorted(order), touched));
       if (moved) return moved;
       rollback(world, emptied);
       for (const place of touched) index.changed(place);
@@ -130,6 +130,12 @@ function withoutUnneeded(
     rollback(world, before);
     index.changed(from);
     return undefined;
+  }
+
+  /** Whether one pod by itself would find a place: most machines are needed because one of theirs does not. */
+  function hasPlace({ group }: Placement): boolean {
+    const { kind } = groups[group] as Group;
+    return kind.affinity !== undefined || index.find(kind) !== undefined;
   }
 
   function moveAll(

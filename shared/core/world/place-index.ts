@@ -13,8 +13,8 @@ export interface PlaceIndex {
   changed(place: Place): void;
   /** It is no longer asked. */
   drop(place: Place): void;
-  /** While something is only tried, refusals are not kept: what caused them may be taken back. */
-  trying<Result>(attempt: () => Result): Result;
+  /** While something is only tried, refusals of places that it touches are not kept: what caused them may be taken back. */
+  trying<Result>(touched: ReadonlySet<Place>, attempt: () => Result): Result;
 }
 
 /** Places of one class in the same domains: they differ by their room and by the pods that are on each. */
@@ -64,7 +64,7 @@ export function createPlaceIndex(world: World, places: readonly Place[]): PlaceI
       if (world.closed[place.index] === 0) cell.tree.set(leaf, world.free, place.index * world.width);
     }
   }
-  let tries = 0;
+  let tried: ReadonlySet<Place> = new Set();
 
   const findIn = (cell: Cell, kind: PodKind, except: Place | undefined): number => {
     const { tree } = cell;
@@ -77,7 +77,7 @@ export function createPlaceIndex(world: World, places: readonly Place[]): PlaceI
       const answer = place === except ? answers.full : answerOf(world, kind, place);
       if (answer === answers.yes) return leaf;
       if (answer === answers.refusedAround || answer === answers.lonelyAround) return -1;
-      if (tries === 0 && (answer === answers.refusedByPod || answer === answers.unevenHere)) {
+      if ((answer === answers.refusedByPod || answer === answers.unevenHere) && !tried.has(place)) {
         skips ??= createSkips(cell, kind);
         skips.next[leaf] = leaf + 1;
       }
@@ -112,10 +112,11 @@ export function createPlaceIndex(world: World, places: readonly Place[]): PlaceI
       const at = cellOf.get(place);
       if (at) at.cell.tree.clear(at.leaf);
     },
-    trying(attempt) {
-      tries += 1;
+    trying(touched, attempt) {
+      const before = tried;
+      tried = touched;
       const result = attempt();
-      tries -= 1;
+      tried = before;
       return result;
     },
   };
