@@ -128,7 +128,11 @@ export function workload(options: WorkloadOptions): Snapshot {
   const shapes = Array.from({ length: kinds }, (_, index) => {
     const cores = kinds === 1 ? 16 : 4 + Math.floor(random() * 61);
     const perCore = pick([2, 4, 8], random);
-    return { cpu: cores * 1000 + index, memory: cores * perCore * Gi, watts: 40 + cores * (3 + random() * 3) };
+    return {
+      cpu: cores * 1000 + index,
+      memory: cores * perCore * Gi,
+      watts: 40 + cores * (3 + random() * 3),
+    };
   });
   return {
     machines: Array.from({ length: machines }, (_, index): Machine => {

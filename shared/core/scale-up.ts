@@ -130,7 +130,9 @@ export function scaleUp(
   const offers = takesOffers ? offerVerdicts(chooser, quotes, chosen, lent.refused) : undefined;
   const unmet = whyUnmet(situation, world, chooser, groups, packing.left, rejected, offers ?? []);
   return {
-    demand: groups.map((group, index) => describeGroup(group, servedNow[index] ?? 0, packing.left[index] ?? 0)),
+    demand: groups.map((group, index) =>
+      describeGroup(group, servedNow[index] ?? 0, packing.left[index] ?? 0),
+    ),
     wants: wanted.wants,
     intents,
     candidates: [
@@ -238,7 +240,11 @@ function carryOutAll(task: Task, situation: Situation, { ahead, drains, wanted }
   for (const one of wanted.chosen) enter(one);
 }
 
-function carryOutDrains(task: Task, situation: Situation, { plan: made, cancelled, reopened }: PlanWithDrains): void {
+function carryOutDrains(
+  task: Task,
+  situation: Situation,
+  { plan: made, cancelled, reopened }: PlanWithDrains,
+): void {
   const { world } = task.chooser;
   const places = reopened.flatMap((machine) => reopen(world, situation, machine) ?? []);
   carryOutPlan(task, made);

@@ -79,11 +79,7 @@ function isSpared(
 }
 
 /** First fit; nothing is left on the board when a pod finds no place. */
-function moveAll(
-  board: Board,
-  pods: readonly Placed[],
-  promised: readonly Machine[],
-): Placed[] | undefined {
+function moveAll(board: Board, pods: readonly Placed[], promised: readonly Machine[]): Placed[] | undefined {
   const moved: Placed[] = [];
   for (const one of pods) {
     let to: Spot | undefined;

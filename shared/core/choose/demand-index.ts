@@ -1,8 +1,8 @@
 import type { Group } from '../demand.ts';
+import { createRoomTree, type RoomTree } from '../world/room-tree.ts';
 import type { PodKind, World } from '../world/world.ts';
 import type { Order } from './orders.ts';
 import type { Left } from './pack.ts';
-import { createRoomTree, type RoomTree } from '../world/room-tree.ts';
 
 /** Groups of pods that differ in nothing but their size, in the order in which they are given places. */
 export interface Family {

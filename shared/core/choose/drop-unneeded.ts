@@ -1,13 +1,24 @@
 import type { Group } from '../demand.ts';
 import { podName } from '../snapshot.ts';
 import { byText } from '../text.ts';
-import { howMany, leavePlace, looksAround, mark, type Place, type PodKind, put, remove, rollback, tried } from '../world/world.ts';
+import { createPlaceIndex, type PlaceIndex } from '../world/place-index.ts';
+import {
+  howMany,
+  leavePlace,
+  looksAround,
+  mark,
+  type Place,
+  type PodKind,
+  put,
+  remove,
+  rollback,
+  tried,
+} from '../world/world.ts';
 import { type Chosen, putBack, retake } from './greedy.ts';
 import type { Placement } from './pack.ts';
-import { createPlaceIndex, type PlaceIndex } from '../world/place-index.ts';
 import { enter } from './shelves.ts';
 import type { Draft, Study } from './study.ts';
-import { isBetter, valueOf } from './value.ts';
+import { isBetter, worthOf } from './value.ts';
 
 /**
  * Leaves out machines whose pods find places on the others: what is chosen one by one is sometimes one too many. The
@@ -23,7 +34,8 @@ export function dropUnneeded(
   let most = Number.POSITIVE_INFINITY;
   const needed = new Set<Chosen>();
   for (;;) {
-    const fewer = withoutUnneeded(study, current, needed, most);
+    const emptied = new Set<Chosen>();
+    const fewer = withoutUnneeded(study, current, needed, most, emptied);
     const dropped = current.chosen.filter((one) => !fewer.chosen.includes(one));
     if (dropped.length === 0) return current;
     const next = withThose(fewer, dropped);
@@ -32,7 +44,7 @@ export function dropUnneeded(
       continue;
     }
     // Not all of them at once, then: one fewer at a time, and those that cannot be missed stay.
-    if (most === 1) for (const one of dropped) needed.add(one);
+    if (most === 1) for (const one of emptied) needed.add(one);
     if (needed.size > mostNeeded) return current;
     most = 1;
   }
@@ -63,6 +75,7 @@ function withoutUnneeded(
   draft: Draft,
   needed: ReadonlySet<Chosen>,
   most: number,
+  emptied: Set<Chosen>,
 ): Draft {
   const { chooser, groups, running, coming, share } = study;
   const { world } = chooser;
@@ -90,7 +103,6 @@ function withoutUnneeded(
   const podsAt = (place: Place): number =>
     (there.get(place.index) ?? []).reduce((sum, { pods }) => sum + pods, 0);
   const fewestFirst = [...own].sort(([, a], [, b]) => podsAt(a) - podsAt(b));
-  const emptied = new Set<Chosen>();
   const sizeOf = ({ group }: Placement): number => share[group] ?? 0;
   const orders: readonly ((a: Placement, b: Placement) => number)[] = [
     (a, b) => sizeOf(b) - sizeOf(a),
@@ -227,5 +239,5 @@ function withoutThose(
   });
   const moved = placements.map((each) => ({ ...each, place: placeNow.get(each.place.index) ?? each.place }));
   const whole = { ...packing, placements: moved };
-  return { chosen: kept, packing: whole, value: valueOf(study, kept, whole) };
+  return { chosen: kept, packing: whole, value: worthOf(study, kept, whole) };
 }

@@ -1,5 +1,6 @@
 import type { Group } from '../demand.ts';
 import type { Machine, MachineSpec } from '../machine.ts';
+import { createQueue } from '../world/queue.ts';
 import {
   answerOf,
   answers,
@@ -18,7 +19,6 @@ import type { Maker } from './made.ts';
 import type { Order } from './orders.ts';
 import type { Left } from './pack.ts';
 import type { Option } from './policies.ts';
-import { createQueue } from '../world/queue.ts';
 import { enter, type Shelf } from './shelves.ts';
 
 export const nothing: Fill = {

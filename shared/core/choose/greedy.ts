@@ -64,10 +64,7 @@ export function chooseFor(
     const box = boxes[at] as Box;
     const machine = head(box);
     const isOption = machine && fill.served > 0 && refused[at] === 0;
-    ranking.set(
-      at,
-      isOption ? { ...fill, ...(fill.slice ?? { machine }), pool: box.shelf.pool } : undefined,
-    );
+    ranking.set(at, isOption ? { ...fill, ...(fill.slice ?? { machine }), pool: box.shelf.pool } : undefined);
   };
   const ask = (shelf: Shelf): void => {
     const next = nextOf(shelf);

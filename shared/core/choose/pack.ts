@@ -1,7 +1,7 @@
 import type { Group } from '../demand.ts';
+import { createPlaceIndex } from '../world/place-index.ts';
 import { howMany, looksAround, type Place, put, type World } from '../world/world.ts';
 import type { Order } from './orders.ts';
-import { createPlaceIndex } from '../world/place-index.ts';
 
 /** So many pods of a group at a place. */
 export interface Placement {

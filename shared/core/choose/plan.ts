@@ -11,7 +11,7 @@ import { enter, nextOf, type Shelf } from './shelves.ts';
 import { measure } from './sizes.ts';
 import type { Draft, Study, Task } from './study.ts';
 import { cheapestFor, lends, withFewerOffers } from './thrift.ts';
-import { isBetter, leavesNobody, place, servesMore, valueOf } from './value.ts';
+import { isBetter, leavesNobody, place, servesMore, worthOf } from './value.ts';
 
 /** Which machines to power on, and where everybody goes then. A value: nothing is changed by making one. */
 export interface Plan {
@@ -215,7 +215,7 @@ function withMore(study: Study, draft: Draft): Draft {
   });
   const chosen = [...draft.chosen, ...more];
   const packing = { left, placements, rest: weigh(left, share) };
-  const whole = { chosen, packing, value: valueOf(study, chosen, packing) };
+  const whole = { chosen, packing, value: worthOf(study, chosen, packing) };
   // A machine in a domain of its own may change where all others may go: then they are packed anew.
   const serves = placements.length > draft.packing.placements.length;
   const result = !serves ? draft : holds(study, whole) ? whole : completed(study, chosen);
@@ -275,7 +275,7 @@ function completed(study: Study, chosen: readonly Chosen[]): Draft {
       continue;
     }
     const isBest = !best || servesMore(groups, packing, best.packing);
-    if (isBest) best = { chosen: [...all], packing, value: valueOf(study, all, packing) };
+    if (isBest) best = { chosen: [...all], packing, value: worthOf(study, all, packing) };
     if (best && (packing.rest === 0 || !isBest || round >= mostRounds)) {
       for (const one of all.slice(best.chosen.length).toReversed()) putBack(chooser, one);
       return best;

@@ -43,11 +43,11 @@ export function draftWith(study: Study, chosen: readonly Chosen[], exact = false
   const before = mark(world);
   const packing = place(study, chosen, exact);
   rollback(world, before);
-  return { chosen, packing, value: valueOf(study, chosen, packing) };
+  return { chosen, packing, value: worthOf(study, chosen, packing) };
 }
 
 /** Who is not served, the important first; then what is lent and what the machines cost; then how many they are. */
-export function valueOf(study: Study, chosen: readonly Chosen[], { left, rest, placements }: Packing): Value {
+export function worthOf(study: Study, chosen: readonly Chosen[], { left, rest, placements }: Packing): Value {
   const lent = chosen.reduce(
     (sum, one) => sum + (one.machine.spec.offer === undefined ? 0 : (billOf(one).pricing?.hourlyRate ?? 0)),
     0,

@@ -51,13 +51,15 @@ interface Skips {
 
 export function createPlaceIndex(world: World, places: readonly Place[]): PlaceIndex {
   const cellOf = new Map<Place, { readonly cell: Cell; readonly leaf: number }>();
-  const cells = cellsOf(world, places).map((alike): Cell => ({
-    ...alike,
-    tree: createRoomTree(alike.places.length, world.width),
-    skips: new Map(),
-    starts: new Map(),
-    bounds: [],
-  }));
+  const cells = cellsOf(world, places).map(
+    (alike): Cell => ({
+      ...alike,
+      tree: createRoomTree(alike.places.length, world.width),
+      skips: new Map(),
+      starts: new Map(),
+      bounds: [],
+    }),
+  );
   for (const cell of cells) {
     for (const [leaf, place] of cell.places.entries()) {
       cellOf.set(place, { cell, leaf });
@@ -173,8 +175,7 @@ function keepBound(
   let at = bounds.length;
   if (at === mostBounds) {
     at = 0;
-    for (let i = 1; i < mostBounds; i++)
-      if ((bounds[i] as Bound).leaf < (bounds[at] as Bound).leaf) at = i;
+    for (let i = 1; i < mostBounds; i++) if ((bounds[i] as Bound).leaf < (bounds[at] as Bound).leaf) at = i;
     if ((bounds[at] as Bound).leaf >= leaf) return;
   }
   const row = new Float64Array(width);

@@ -24,9 +24,7 @@ export function createRoomTree(size: number, width: number): RoomTree {
       const at = node * width;
       const left = 2 * at;
       for (let column = 0; column < width; column++) {
-        const a = most[left + column] as number;
-        const b = most[left + width + column] as number;
-        const larger = a > b ? a : b;
+        const larger = Math.max(most[left + column] as number, most[left + width + column] as number);
         if (most[at + column] !== larger) {
           most[at + column] = larger;
           changed = true;

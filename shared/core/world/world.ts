@@ -17,10 +17,10 @@ import { createTopology, samePlace } from './topology.ts';
 import { createStorage } from './volumes.ts';
 
 export { answerByRules, answerOf, answers, fits, howMany, misfit, preference } from './judge.ts';
-export { least } from './spread.ts';
-export { isOwn } from './topology.ts';
 export { looksAround, type PodKind } from './kind.ts';
+export { least } from './spread.ts';
 export type { Place, World } from './state.ts';
+export { isOwn } from './topology.ts';
 
 /** How much had been done. */
 export type Mark = number;
@@ -161,8 +161,7 @@ export function rollback(world: World, to: Mark): void {
     else if ('opened' in last) {
       world.closed[last.opened.index] = 1;
       world.classOf[last.opened.index] = last.was;
-    }
-    else enlarge(world, last.grown, last.by, -1);
+    } else enlarge(world, last.grown, last.by, -1);
   }
 }
 
