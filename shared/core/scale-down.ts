@@ -23,7 +23,7 @@ import { transition } from './transition.ts';
 import { type Relief, triggerGates, useOf } from './wants.ts';
 import type { Minimum } from './windows.ts';
 import { createWithdrawer, slicesToGoBack } from './withdraw.ts';
-import { mark, type Place, rollback, type World } from './world/world.ts';
+import { addMachine, mark, type Place, rollback, type World } from './world/world.ts';
 
 export interface ScaleDown {
   readonly intents: readonly Intent[];
@@ -152,6 +152,8 @@ export function scaleDown(
     leaving.push({ server, why });
   }
   rollback(world, start);
+  const coming = new Set(intents.filter(({ kind }) => kind === 'power-on').map(({ machine }) => machine));
+  for (const machine of situation.machines) if (coming.has(machine.spec.name)) addMachine(world, machine);
   const most = mostThatCanLeave(
     world,
     targets,

@@ -1,6 +1,7 @@
 import type { Machine } from '../../shared/core/machine.ts';
 import { podName } from '../../shared/core/snapshot.ts';
 import type { Board, Spot } from './board.ts';
+import type { Shape } from './book.ts';
 import type { Case, Placed } from './case.ts';
 import type { Finding } from './finding.ts';
 import { hasRoom, misfit } from './fit.ts';
@@ -24,6 +25,7 @@ const mostTold = 25;
 export function judgeNeed(given: Case): Finding[] {
   const { board, chosen, decision, assigned, poolOf } = given;
   const wants = new Set(decision.record.wants);
+  const left = [...new Set(given.left.map((pod) => given.book.shapeOf(pod)))];
   const whyOf = new Map(decision.intents.map(({ machine, why }) => [machine, why]));
   const podsAt = Map.groupBy(assigned, ({ spot }) => spot);
   const findings: Finding[] = [];
@@ -46,7 +48,7 @@ export function judgeNeed(given: Case): Finding[] {
       continue;
     }
     const pods = podsAt.get(spot) ?? [];
-    if (isSpared(board, spot, pods, assigned, promised))
+    if (isSpared(board, spot, pods, assigned, promised, left))
       findings.push({
         code: 'power-on-unneeded',
         machine: spec.name,
@@ -63,19 +65,32 @@ function isSpared(
   pods: readonly Placed[],
   assigned: readonly Placed[],
   promised: readonly Machine[],
+  left: readonly Shape[],
 ): boolean {
   for (const { shape } of pods) board.put(shape, spot, -1);
   board.remove(spot);
   let spared = false;
   for (const order of pods.length > 1 ? orders : orders.slice(0, 1)) {
     const moved = moveAll(board, pods.toSorted(order), promised);
-    spared = moved !== undefined && isAllowed(board, moved, pods, assigned);
+    spared =
+      moved !== undefined && isAllowed(board, moved, pods, assigned) && !isCalledFor(board, spot, left);
     for (const { shape, spot: to } of moved ?? []) board.put(shape, to, -1);
     if (spared) break;
   }
   board.add(spot);
   for (const { shape } of pods) board.put(shape, spot, 1);
   return spared;
+}
+
+/**
+ * Whether a pod that is left over would ask for the machine as soon as it is gone: where a rule evens pods out over
+ * nodes, a machine may be needless to those it holds and still be what the others lack.
+ */
+function isCalledFor(board: Board, spot: Spot, left: readonly Shape[]): boolean {
+  board.add(spot);
+  const called = left.some((shape) => hasRoom(shape, spot.free) && misfit(board, shape, spot) === undefined);
+  board.remove(spot);
+  return called;
 }
 
 /** First fit; nothing is left on the board when a pod finds no place. */

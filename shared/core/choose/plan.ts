@@ -184,7 +184,8 @@ function withNobodyLeft(study: Study, draft: Draft): Draft {
     const more = withMore(study, fewer);
     if (more === fewer) return fewer;
     // By some rules every machine that is there keeps pods from others: then it is all or nothing.
-    if (!servesMore(groups, more.packing, current.packing)) return current;
+    if (servesMore(groups, current.packing, more.packing) || more.chosen.length > current.chosen.length)
+      return current;
     current = more;
   }
   return current;
