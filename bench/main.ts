@@ -1,7 +1,7 @@
 import { benchCluster } from './cluster.ts';
 import { benchColdstart } from './coldstart.ts';
 import { benchConsole } from './console.ts';
-import { benchDecide } from './decide.ts';
+import { benchDecide, benchWorkloads } from './decide.ts';
 import { benchEvents } from './events.ts';
 import { benchExternalgrpc } from './externalgrpc.ts';
 import { benchPacking } from './packing.ts';
@@ -14,11 +14,11 @@ import { printTable, type Table } from './table.ts';
 import { benchTakeover } from './takeover.ts';
 
 /** To add a benchmark: a file and a row here. */
-const benchmarks: Readonly<Record<string, () => Promise<Table>>> = {
+const benchmarks: Readonly<Record<string, (() => Promise<Table>) | readonly (() => Promise<Table>)[]>> = {
   cluster: benchCluster,
   coldstart: benchColdstart,
   console: benchConsole,
-  decide: benchDecide,
+  decide: [benchDecide, benchWorkloads],
   events: benchEvents,
   externalgrpc: benchExternalgrpc,
   packing: benchPacking,
@@ -37,5 +37,6 @@ if (unknown !== undefined) {
   process.exitCode = 2;
 } else {
   for (const [name, run] of Object.entries(benchmarks))
-    if (names.length === 0 || names.includes(name)) printTable(name, await run());
+    if (names.length === 0 || names.includes(name))
+      for (const each of typeof run === 'function' ? [run] : run) printTable(name, await each());
 }
