@@ -30,39 +30,43 @@ export function createDominance({ world, shelves, policiesOf, surroundings }: Ch
     if (known) known.push(shelf);
     else bySite.set(shelf.site, [shelf]);
   }
-  const gone = new Set<Shelf>();
   const dominators = new Map<Shelf, Shelf>();
   const asleepUnder = new Map<Shelf, Shelf[]>();
-  const putToSleep = (shelf: Shelf, others: readonly Shelf[]): boolean => {
-    const other = others.find((one) => !gone.has(one) && dominates(world, one, shelf));
-    if (!other) {
-      dominators.delete(shelf);
+  const awakeAt = new Map<object, Shelf[]>();
+  /** Puts those to sleep that one of the awake dominates, the thriftiest first. Returns the others: they are awake now. */
+  const settle = (site: object, given: readonly Shelf[]): Shelf[] => {
+    const awake = awakeAt.get(site) ?? [];
+    awakeAt.set(site, awake);
+    return given.filter((shelf) => {
+      const other = awake.find((one) => dominates(world, one, shelf));
+      if (!other) {
+        dominators.delete(shelf);
+        awake.push(shelf);
+        return true;
+      }
+      dominators.set(shelf, other);
+      const list = asleepUnder.get(other);
+      if (list) list.push(shelf);
+      else asleepUnder.set(other, [shelf]);
       return false;
-    }
-    dominators.set(shelf, other);
-    const list = asleepUnder.get(other);
-    if (list) list.push(shelf);
-    else asleepUnder.set(other, [shelf]);
-    return true;
+    });
   };
-  for (const group of bySite.values()) {
-    // The thriftiest first: what is asleep itself dominates nobody that its own dominator does not.
-    group.sort((a, b) => idleOf(a) - idleOf(b));
-    const awake: Shelf[] = [];
-    for (const shelf of group) if (!putToSleep(shelf, awake)) awake.push(shelf);
-  }
+  for (const [site, group] of bySite)
+    settle(
+      site,
+      group.sort((a, b) => idleOf(a) - idleOf(b)),
+    );
   return {
     isAsleep: (shelf) => dominators.has(shelf),
     exhausted(shelf) {
-      gone.add(shelf);
+      const { site } = shelf;
+      const awake = site && awakeAt.get(site);
+      const at = awake?.indexOf(shelf) ?? -1;
+      if (!site || !awake || at < 0) return [];
+      awake.splice(at, 1);
       const orphans = asleepUnder.get(shelf) ?? [];
       asleepUnder.delete(shelf);
-      const woken: Shelf[] = [];
-      for (const orphan of orphans) {
-        const awake = (bySite.get(orphan.site ?? orphan) ?? []).filter((one) => !dominators.has(one));
-        if (!putToSleep(orphan, awake)) woken.push(orphan);
-      }
-      return woken;
+      return settle(site, orphans);
     },
   };
 }

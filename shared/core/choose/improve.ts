@@ -7,6 +7,9 @@ import { draftWith, isBetter, leavesNobody } from './value.ts';
 /** So many sets of machines are looked at for one draft, at the most. */
 const mostLooks = 300;
 
+/** What it costs to ask whether one machine may replace another, in looks. */
+const costOfAsking = 0.005;
+
 /** So many machines are added at once when nothing less would do; what is too much is left out again. */
 const mostSpares = 8;
 
@@ -17,16 +20,18 @@ const mostSpares = 8;
 export function improve(study: Study, draft: Draft, exact = false): Draft {
   let most = mostLooks;
   let current = draft;
+  const mayLook = (): boolean => most > 0 && study.looks.left > 0;
   const accept = (next: readonly Chosen[]): boolean => {
-    if (most-- <= 0 || study.looks.left-- <= 0) return false;
+    most -= 1;
+    study.looks.left -= 1;
     const nextDraft = draftWith(study, next, exact);
     if (!isBetter(nextDraft.value, current.value)) return false;
     current = nextDraft;
     return true;
   };
   const steps = (): boolean =>
-    step(study, current.chosen, 1, accept) || step(study, current.chosen, 2, accept);
-  while (most > 0 && study.looks.left > 0 && steps());
+    step(study, current.chosen, 1, mayLook, accept) || step(study, current.chosen, 2, mayLook, accept);
+  while (mayLook() && steps());
   return current;
 }
 
@@ -57,14 +62,19 @@ function step(
   study: Study,
   current: readonly Chosen[],
   fewer: 1 | 2,
+  mayLook: () => boolean,
   accept: (next: readonly Chosen[]) => boolean,
 ): boolean {
   const { chooser } = study;
+  if (!mayLook()) return false;
   for (const out of selections(current, fewer)) {
+    if (!mayLook()) return false;
     const kept = current.filter((one) => !out.includes(one));
     for (const one of out.toReversed()) putBack(chooser, one);
     if (fewer === 1 && accept(kept)) return true;
     for (const box of chooser.shelves.flatMap(({ boxes }) => boxes)) {
+      if (!mayLook()) break;
+      study.looks.left -= costOfAsking;
       if (!mayReplace(study, box, out)) continue;
       const instead = takeHead(chooser, box);
       if (accept([...kept, instead])) return true;
