@@ -55,10 +55,12 @@ export function dropUnneeded(
     // A slice is cut to its pods: two small ones may cost less than a large one.
     if (lent && !isBetter(fewer.value, current.value)) return undefined;
     for (const one of dropped.toReversed()) putBack(chooser, one);
-    const packed = complete(study, fewer.chosen);
-    const more = packed.chosen.slice(fewer.chosen.length);
-    if (more.length === 0 && packed.packing.rest <= fewer.packing.rest + 1e-9) return packed;
-    for (const one of more.toReversed()) putBack(chooser, one);
+    if (most > 1 || study.looks.left > 0) {
+      const packed = complete(study, fewer.chosen);
+      const more = packed.chosen.slice(fewer.chosen.length);
+      if (more.length === 0 && packed.packing.rest <= fewer.packing.rest + 1e-9) return packed;
+      for (const one of more.toReversed()) putBack(chooser, one);
+    }
     // Packed in the usual order they do not fit as well: everybody stays where there is room now, if that may be.
     if (holds(study, fewer)) return fewer;
     for (const one of dropped) retake(chooser, one);

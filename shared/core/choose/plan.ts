@@ -99,7 +99,6 @@ function studyOf(task: Task, effort: number): Study {
     orders: ordersOf(chooser.world, groups, sizes, choicesOf(task), looks > 0),
     share: sizes.share,
     looks: { left: looks },
-    thorough: looks > 0,
   };
 }
 
@@ -264,6 +263,7 @@ function completed(study: Study, chosen: readonly Chosen[]): Draft {
   let turn: Order | undefined;
   let best: Draft | undefined;
   for (let round = 1; ; round += 1) {
+    study.looks.left -= 1;
     const { packing, more } = tried(world, () => {
       const packed = place(study, all, true, turn);
       if (packed.rest === 0 || round === mostRounds) return { packing: packed, more: [] };

@@ -22,8 +22,6 @@ export interface Study extends Task {
   readonly share: Float64Array;
   /** How many more sets of machines may be looked at. */
   readonly looks: { left: number };
-  /** Few enough pods and places for several orders to be tried. */
-  readonly thorough: boolean;
 }
 
 /** Machines, where everybody goes with them, and what that is worth. */

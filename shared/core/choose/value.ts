@@ -21,9 +21,9 @@ export function isBetter(a: Value, b: Value): boolean {
 
 /** Gives the machines their places, and everybody theirs; in one order alone where it is given. */
 export function place(study: Study, chosen: readonly Chosen[], exact = false, turn?: Order): Packing {
-  const { chooser, groups, running, coming, share, thorough } = study;
+  const { chooser, groups, running, coming, share, looks } = study;
   const orders = turn ? [turn] : study.orders;
-  const effort = thorough ? (exact ? 'exact' : 'several') : 'quick';
+  const effort = looks.left > 0 ? (exact ? 'exact' : 'several') : 'quick';
   const added = chosen.flatMap(({ machine, box, addition }) => {
     const where = enter(chooser.world, box.shelf.make, machine);
     return addition ? [] : [where];
