@@ -12,7 +12,7 @@ const zone = 'topology.kubernetes.io/zone';
 const zones = ['zone-a', 'zone-b', 'zone-c'];
 
 /** Uniform in [0, 1), the same for the same seed (mulberry32). */
-export function createRandom(seed: number): () => number {
+function createRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
     state = (state + 0x6d2b79f5) >>> 0;
@@ -35,7 +35,7 @@ export interface WorkloadOptions {
   readonly families?: readonly Family[];
 }
 
-export type Family =
+type Family =
   | 'plain'
   | 'zone-spread'
   | 'host-spread'

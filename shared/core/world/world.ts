@@ -18,7 +18,6 @@ import { createStorage } from './volumes.ts';
 
 export { answerByRules, answerOf, answers, fits, howMany, misfit, preference } from './judge.ts';
 export { looksAround, type PodKind } from './kind.ts';
-export { least } from './spread.ts';
 export type { Place, World } from './state.ts';
 export { isOwn } from './topology.ts';
 
