@@ -82,7 +82,7 @@ interface Connected {
 export async function connect(options: ConnectOptions): Promise<Connected> {
   const { settings, log, quick = false } = options;
   const clock = realClock;
-  const store = await openStore(settings.store, { quick });
+  const store = await openStore(settings.store);
   const where = { kubeconfig: options.kubeconfig, kubeconfigFile: settings.kubeconfig, quick };
   const kube = shareKube(where);
   const cluster = lazyCluster({ ...options, open: kube.open, clock });
