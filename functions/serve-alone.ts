@@ -31,16 +31,15 @@ export async function serveAlone({ name, make }: AloneOptions): Promise<void> {
   const metrics = metricsLater(() => createMetrics(name));
   const {
     deps: given,
-    openKube,
+    transport,
     close,
   } = await connect({
     settings,
     log,
-    quick: true,
     sees: permissions[name]?.sees,
   }).catch(exitOnMistake);
   const deps = measured(given, metrics);
-  const door = orExit(() => doorOf(settings, deps, openKube));
+  const door = orExit(() => doorOf(settings, deps, transport));
   const out = outgoing(settings, name, deps);
   const start = async () => {
     const made = await make({ ...deps, sink: out.sink }, settings);

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -22,11 +22,11 @@ beforeEach(() => {
 afterEach(() => cleanup.disposeAsync());
 
 /**
- * An empty cluster that lets everybody in, and the connections on which it was asked for what; with `isSlow` it shows
- * nothing before it was asked who a caller is.
+ * An empty cluster that lets everybody in, and the paths of the requests it got; with `isSlow` it answers nothing before
+ * it was asked who a caller is.
  */
 async function startCluster({ isSlow = false } = {}) {
-  const asked = new Map<string, Socket>();
+  const asked = new Set<string>();
   const status = {
     authenticated: true,
     audiences: ['bamel'],
@@ -35,7 +35,7 @@ async function startCluster({ isSlow = false } = {}) {
   const wasReviewed = Promise.withResolvers<void>();
   if (!isSlow) wasReviewed.resolve();
   const server = createServer(async (request, response) => {
-    asked.set(pathOf(request), request.socket);
+    asked.add(pathOf(request));
     if (pathOf(request) === reviews) wasReviewed.resolve();
     await wasReviewed.promise;
     const list = { metadata: { resourceVersion: '1' }, items: [], resources: [] };
@@ -90,14 +90,13 @@ test.each([
 ])('%s in a process of its own asks for %s before the first event comes', async (name, path) => {
   const { asked, url } = await startCluster();
   await startAlone(name, url);
-  await eventually(() => expect([...asked.keys()]).toContain(path));
+  await eventually(() => expect([...asked]).toContain(path));
 });
 
-test('who a caller is, is asked on the connection that the cluster is looked at through', async () => {
+test('a caller is reviewed while the cluster is still being listed', async () => {
   const { asked, url } = await startCluster({ isSlow: true });
   const own = await startAlone('join-watcher', url, { BAMEL_TOKEN_AUDIENCE: 'bamel' });
   const headers = { ...eventHeaders({ 'ce-type': events.tick }), authorization: 'Bearer good' };
   expect((await post(own, '{}', headers)).status).toBe(204);
-  expect([...asked.keys()]).toContain(reviews);
-  expect(asked.get(reviews)).toBe(asked.get('/api/v1/nodes'));
+  expect([...asked]).toContain(reviews);
 });
