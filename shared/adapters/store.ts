@@ -1,5 +1,4 @@
 import { type Store, StoreError } from '../ports.ts';
-import { EmbeddedStore } from './store-embedded.ts';
 import { parseEtcdUrl } from './store-etcd-url.ts';
 
 export interface StoreOptions {
@@ -16,8 +15,10 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
 }
 
 async function open(url: string, options: StoreOptions): Promise<Store> {
-  if (url.startsWith('embedded:'))
+  if (url.startsWith('embedded:')) {
+    const { EmbeddedStore } = await import('./store-embedded.ts');
     return new EmbeddedStore(url.slice('embedded:'.length) || undefined, options);
+  }
   if (/^etcds?:/.test(url)) {
     const address = parseEtcdUrl(url);
     // Loaded when used: gRPC takes 100 ms of a start.

@@ -6,12 +6,13 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { events } from '../../functions/events.ts';
 import { eventHeaders, post } from '../runtime/harness.ts';
 import { eventually } from '../support/eventually.ts';
 
-const functions = fileURLToPath(new URL('../../functions', import.meta.url));
+const program = fileURLToPath(new URL('../../functions/function.ts', import.meta.url));
 const reviews = '/apis/authentication.k8s.io/v1/tokenreviews';
 const pathOf = (request: IncomingMessage): string => (request.url ?? '').split('?', 1)[0] ?? '';
 
@@ -60,7 +61,7 @@ async function startAlone(name: string, cluster: string, env: Record<string, str
     users: [{ name: 'u', user: {} }],
   };
   await writeFile(join(folder, 'kubeconfig'), JSON.stringify(kubeconfig));
-  const child = spawn(process.execPath, [join(functions, name, 'main.ts')], {
+  const child = spawn(process.execPath, [program, ...(name ? [name] : [])], {
     env: {
       PATH: dirname(process.execPath),
       PORT: '0',
@@ -99,4 +100,20 @@ test('a caller is reviewed while the cluster is still being listed', async () =>
   const headers = { ...eventHeaders({ 'ce-type': events.tick }), authorization: 'Bearer good' };
   expect((await post(own, '{}', headers)).status).toBe(204);
   expect([...asked]).toContain(reviews);
+});
+
+test.each([
+  [['evaluate'], 'there is no function evaluate; there are: evaluate-scaling, '],
+  [[], 'which function? Name it as the first argument or in BAMEL_FUNCTION; there are: evaluate-scaling, '],
+])('without the name of a function (%j) the process ends with the names there are', async (args, message) => {
+  const child = spawn(process.execPath, [program, ...args], { env: {}, stdio: ['ignore', 'ignore', 'pipe'] });
+  const [said, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
+  expect(said).toContain(message);
+  expect(code).toBe(2);
+});
+
+test('BAMEL_FUNCTION names the function where no argument does', async () => {
+  const { url } = await startCluster();
+  const own = await startAlone('', url, { BAMEL_FUNCTION: 'dead-letters' });
+  expect((await fetch(`${own}/dead-letters`, { method: 'POST', body: '{}' })).status).not.toBe(404);
 });
