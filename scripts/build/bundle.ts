@@ -96,7 +96,9 @@ const onlyLogin: Plugin = {
       isClientNode(importer) && namespace === 'file' ? { path: 'undici', namespace: 'when-used' } : undefined,
     );
     onLoad({ filter: /.*/, namespace: 'when-used' }, ({ path }) => ({
-      contents: `module.exports = Object.create(new Proxy({}, { get: (_, name) => require('${path}')[name] }));`,
+      // esbuild itself asks for __esModule, at once.
+      contents: `const get = (_, name) => (name === '__esModule' ? false : require('${path}')[name]);
+        module.exports = Object.create(new Proxy({}, { get }));`,
       resolveDir: root,
     }));
   },
