@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
-import { type DriverDeps, PowerError } from '../../ports.ts';
+import { type DriverDeps, PowerError } from '../ports.ts';
+import { hostOf } from './address.ts';
 import type { Fail } from './failure.ts';
 import { checkFingerprint, type Tls, tlsOptions } from './tls.ts';
 
@@ -12,9 +13,6 @@ export interface Destination {
   readonly section: string;
   readonly resolve: DriverDeps['resolve'];
 }
-
-/** Of a URL, as DNS and sockets want it. */
-export const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, '');
 
 /**
  * A connection to exactly the address that was checked; with TLS, to nobody but who is meant. Nothing has been
