@@ -1,10 +1,10 @@
-import { CloudEvent, HTTP } from 'cloudevents';
 import { basicAuth } from '../http/address.ts';
 import { settingsAgent } from '../http/agent.ts';
 import { retryAfterMs } from '../http/answers.ts';
 import { exchange } from '../http/exchange.ts';
-import type { BamelEvent, Clock, EventSink } from '../ports.ts';
+import type { Clock, EventSink } from '../ports.ts';
 import type { TokenSource } from './callers.ts';
+import { eventMessage } from './event-message.ts';
 import { newId } from './ids.ts';
 import { withoutCredentials } from './redact.ts';
 
@@ -65,7 +65,8 @@ export function createHttpSink(options: HttpSinkOptions): HttpSink {
 
   return {
     async emit(event) {
-      const { headers, body } = encode(event, source, clock.now(), extensions);
+      const time = clock.now();
+      const { headers, body } = eventMessage({ ...event, id: newId('ev', time), source, time, extensions });
       const [secret] = ((await token?.()) ?? '').split('\n');
       if (secret) headers.authorization = `Bearer ${secret.trim()}`;
       else if (username || password)
@@ -96,34 +97,4 @@ interface Attempt {
   readonly status?: number;
   readonly problem?: string;
   readonly retryAfterMs?: number | undefined;
-}
-
-function encode(
-  event: BamelEvent,
-  source: string,
-  now: number,
-  extensions: Readonly<Record<string, string>> = {},
-): { headers: Record<string, string>; body: string } {
-  const { type, subject, data } = event;
-  const time = new Date(now).toISOString();
-  const datacontenttype = 'application/json';
-  const message = HTTP.binary(
-    new CloudEvent({
-      ...extensions,
-      id: newId('ev', now),
-      source,
-      type,
-      subject,
-      time,
-      datacontenttype,
-      data,
-    }),
-  );
-  const headers = Object.entries(message.headers).map(([name, value]) => [name, headerSafe(String(value))]);
-  return { headers: Object.fromEntries(headers), body: String(message.body) };
-}
-
-/** As the CloudEvents HTTP binding wants it: anything but printable ASCII is percent-encoded. */
-function headerSafe(value: string): string {
-  return value.replace(/[^ -~]|["%]/gu, (char) => encodeURIComponent(char));
 }
