@@ -1,6 +1,6 @@
 import type { Fail } from './failure.ts';
 
-/** Of a URL, as DNS and sockets want it. */
+/** The host of a URL without the brackets of IPv6, for lookups and sockets. */
 export const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, '');
 
 /** mgmtAddress as a URL for drivers that speak HTTP. */
@@ -8,7 +8,7 @@ export function httpAddress(mgmtAddress: string | undefined, driver: string, fai
   const address = URL.parse(mgmtAddress ?? '');
   if (!address || !/^https?:$/.test(address.protocol))
     throw fail('config', `powerInterface ${driver} needs mgmtAddress, such as https://10.0.0.5`);
-  // It would stand in the store and in messages.
+  // The address is kept in the store and shown in messages.
   if (address.username || address.password)
     throw fail('config', 'mgmtAddress has a user or password in it: use bmcCredentials for them');
   return address;

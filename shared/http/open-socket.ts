@@ -15,8 +15,8 @@ export interface Destination {
 }
 
 /**
- * A connection to exactly the address that was checked; with TLS, to nobody but who is meant. Nothing has been
- * sent on it yet.
+ * Connects to exactly the address that `resolve` checked. With TLS, the certificate is checked before this returns:
+ * no byte of the request has been sent.
  */
 export async function openSocket(to: Destination, signal: AbortSignal, fail: Fail): Promise<Socket> {
   const { url, tls, section } = to;
@@ -61,7 +61,7 @@ async function opened<Kind extends Socket>(socket: Kind, event: string, signal: 
   }
 }
 
-/** A name server that does not answer must not hold anybody up. */
+/** The lookup itself cannot be aborted: the caller stops waiting for it. */
 async function unlessAborted<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
   signal.throwIfAborted();
   const aborted = Promise.withResolvers<never>();
