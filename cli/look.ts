@@ -1,7 +1,7 @@
 import { snapshotNow } from '../functions/api/snapshot.ts';
 import { createInventory, type Inventory } from '../shared/adapters/inventory.ts';
-import { openKube } from '../shared/adapters/kube-config.ts';
-import { lazyCluster } from '../shared/adapters/kube-lazy.ts';
+import { createKubeCluster } from '../shared/adapters/kube-cluster.ts';
+import { kubeTransport } from '../shared/adapters/kube-transport.ts';
 import { openStore } from '../shared/adapters/store.ts';
 import type { Snapshot } from '../shared/core/snapshot.ts';
 import { realClock } from '../shared/runtime/clock.ts';
@@ -20,8 +20,8 @@ export async function look<Value>(
   work: (inventory: Inventory, snapshot: () => Promise<Snapshot>) => Promise<Value>,
 ): Promise<Value> {
   const store = await openStore(storeUrl(url, io), { readOnly: true });
-  const cluster = lazyCluster({
-    open: () => openKube({ kubeconfigFile: kubeconfig ?? io.env.KUBECONFIG }),
+  const cluster = createKubeCluster({
+    transport: kubeTransport({ kubeconfigFile: kubeconfig ?? io.env.KUBECONFIG }),
     clock: realClock,
     log: createLog({ level: 'silent', format: 'json' }),
   });

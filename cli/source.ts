@@ -8,8 +8,8 @@ import { watchSurroundings } from '../functions/api/surroundings.ts';
 import { openView } from '../functions/api/view.ts';
 import { readEnergy } from '../shared/adapters/energy.ts';
 import { createInventory } from '../shared/adapters/inventory.ts';
-import { openKube } from '../shared/adapters/kube-config.ts';
-import { lazyCluster } from '../shared/adapters/kube-lazy.ts';
+import { createKubeCluster } from '../shared/adapters/kube-cluster.ts';
+import { kubeTransport } from '../shared/adapters/kube-transport.ts';
 import { openStore } from '../shared/adapters/store.ts';
 import { ClusterError, type Store } from '../shared/ports.ts';
 import { realClock } from '../shared/runtime/clock.ts';
@@ -81,8 +81,8 @@ async function openHost(options: SourceOptions, io: Io): Promise<Source> {
 
 async function openStored(url: string, kubeconfig: string | undefined): Promise<Source> {
   const store = await openStore(url, { readOnly: true });
-  const cluster = lazyCluster({
-    open: () => openKube({ kubeconfigFile: kubeconfig }),
+  const cluster = createKubeCluster({
+    transport: kubeTransport({ kubeconfigFile: kubeconfig }),
     clock: realClock,
     log: createLog({ level: 'silent', format: 'json' }),
   });

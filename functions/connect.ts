@@ -3,13 +3,13 @@ import { configSource } from '../shared/adapters/config-source.ts';
 import { credentialsFromFolder } from '../shared/adapters/credentials.ts';
 import { credentialsFromSecrets } from '../shared/adapters/credentials-kube.ts';
 import { createInventory } from '../shared/adapters/inventory.ts';
-import { type KubeAccess, lazyKubeAccess } from '../shared/adapters/kube-access.ts';
-import { type OpenKube, shareKube } from '../shared/adapters/kube-config.ts';
+import { createKubeClient, type KubeClient } from '../shared/adapters/kube-client.ts';
+import { createKubeCluster } from '../shared/adapters/kube-cluster.ts';
 import { nodeEvidence } from '../shared/adapters/kube-evidence.ts';
 import { kubeJobs } from '../shared/adapters/kube-jobs.ts';
-import { lazyCluster } from '../shared/adapters/kube-lazy.ts';
 import { kubeObjects } from '../shared/adapters/kube-objects.ts';
-import { lazyResources } from '../shared/adapters/kube-resources-lazy.ts';
+import { createKubeResources } from '../shared/adapters/kube-resources.ts';
+import { type KubeTransport, kubeTransport } from '../shared/adapters/kube-transport.ts';
 import { defaultNetworks, networkGuard } from '../shared/adapters/network-guard.ts';
 import type { Resource } from '../shared/adapters/resources.ts';
 import { openStore } from '../shared/adapters/store.ts';
@@ -31,8 +31,6 @@ export interface ConnectOptions {
   /** Where the cluster is, when not where the settings say: the text of a kubeconfig. */
   readonly kubeconfig?: string;
   readonly credentials?: DriverDeps['credentials'];
-  /** For a process that is started to answer one event. */
-  readonly quick?: boolean;
   /** What of the cluster is looked at; everything unless said. */
   readonly sees?: readonly ViewPart[] | undefined;
   readonly onPod?: (now: Pod | undefined, before: Pod | undefined) => void;
@@ -43,7 +41,7 @@ export interface ConnectOptions {
 /** What drivers need besides credentials. */
 const reach = (
   cluster: Cluster,
-  access: () => Promise<KubeAccess>,
+  kube: KubeClient,
   { allowedNetworks, host }: ProcessSettings,
 ): Pick<DriverDeps, 'resolve' | 'nodeOf' | 'jobs'> => {
   let guard: DriverDeps['resolve'] | undefined;
@@ -53,8 +51,8 @@ const reach = (
       guard ??= networkGuard(allowedNetworks ?? defaultNetworks(host));
       return guard(name);
     },
-    nodeOf: nodeEvidence(cluster, access, realClock),
-    jobs: kubeJobs(access),
+    nodeOf: nodeEvidence(cluster, kube, realClock),
+    jobs: kubeJobs(kube),
   };
 };
 
@@ -74,27 +72,26 @@ const metricsSourceOf = (
 
 interface Connected {
   readonly deps: Omit<Deps, 'sink'>;
-  readonly openKube: OpenKube;
+  readonly transport: KubeTransport;
   close(): Promise<void>;
 }
 
 /** Builds what the handlers need, in this one place. Nothing is contacted before it is used. */
 export async function connect(options: ConnectOptions): Promise<Connected> {
-  const { settings, log, quick = false } = options;
+  const { settings, log } = options;
   const clock = realClock;
-  const store = await openStore(settings.store, { quick });
-  const where = { kubeconfig: options.kubeconfig, kubeconfigFile: settings.kubeconfig, quick };
-  const kube = shareKube(where);
-  const cluster = lazyCluster({ ...options, open: kube.open, clock });
-  const access = lazyKubeAccess(where);
-  const objects = kubeObjects(kube.open);
-  const reached = { ...reach(cluster, access, settings), objects };
-  const resources = lazyResources({ ...options, open: kube.open, clock });
+  const store = await openStore(settings.store);
+  const transport = kubeTransport({ kubeconfig: options.kubeconfig, kubeconfigFile: settings.kubeconfig });
+  const kube = createKubeClient(transport, { readMs: 10_000, writeMs: 10_000 });
+  const cluster = createKubeCluster({ ...options, transport, clock });
+  const objects = kubeObjects(transport);
+  const reached = { ...reach(cluster, kube, settings), objects };
+  const resources = createKubeResources({ ...options, transport, clock });
   const credentials =
     options.credentials ??
     (settings.credentialsDir
       ? credentialsFromFolder(settings.credentialsDir)
-      : credentialsFromSecrets(access, clock));
+      : credentialsFromSecrets(kube, clock));
   const warnIfInsecure = insecurityWarning((machine, story) =>
     log.warn({ step: 'power', machine, story }, 'connection to the BMC is not secure'),
   );
@@ -103,7 +100,7 @@ export async function connect(options: ConnectOptions): Promise<Connected> {
       inventory: createInventory(store, clock),
       cluster,
       resources,
-      config: configSource(settings.config, kube.open),
+      config: configSource(settings.config, kube),
       driverFor: (spec) => {
         warnIfInsecure(spec);
         return driverFor(spec, { ...reached, credentials, clock });
@@ -120,11 +117,10 @@ export async function connect(options: ConnectOptions): Promise<Connected> {
       owner: newId(hostname()),
       ownNode: settings.nodeName,
     },
-    openKube: kube.open,
+    transport,
     async close() {
       cluster.close();
       resources.close();
-      await kube.close();
       await store.close();
     },
   };

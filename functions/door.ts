@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
-import type { OpenKube } from '../shared/adapters/kube-config.ts';
 import { kubeTokenReview } from '../shared/adapters/kube-token-review.ts';
+import type { KubeTransport } from '../shared/adapters/kube-transport.ts';
 import { createSeenEvents } from '../shared/adapters/seen-events.ts';
 import { type TokenSource, tokenFromFile } from '../shared/runtime/callers.ts';
 import { SettingsError } from '../shared/runtime/flags.ts';
@@ -17,7 +17,7 @@ export type Doorway = Omit<ServeOptions, 'log' | 'metrics' | 'ready' | 'collect'
 export function doorOf(
   settings: ProcessSettings,
   { inventory, clock, log }: Pick<Deps, 'inventory' | 'clock' | 'log'>,
-  openKube: OpenKube,
+  transport: KubeTransport,
 ): { readonly doorway: Doorway; close(): Promise<void> } {
   const { readTokenFile, tokenAudience, callers, healthPort, eventMaxAgeMs, rateLimit } = settings;
   const { pressureTokenFile, pressureCallers } = settings;
@@ -29,7 +29,7 @@ export function doorOf(
       review:
         tokenAudience === undefined
           ? undefined
-          : kubeTokenReview(openKube, {
+          : kubeTokenReview(transport, {
               audience: tokenAudience,
               callers,
               tellers: pressureCallers,

@@ -1,6 +1,10 @@
-import type { FunctionDefinition, Handler, ServedFunction } from '../shared/runtime/function.ts';
+import {
+  type FunctionDefinition,
+  type Handler,
+  type ServedFunction,
+  served,
+} from '../shared/runtime/function.ts';
 import type { Route } from '../shared/runtime/routes.ts';
-import { served } from '../shared/runtime/served.ts';
 import { DeadLettersInput, deadLetters } from './dead-letters/handler.ts';
 import type { Deps } from './deps.ts';
 import { DiscoveryInput, discovery, discoveryRoutes } from './discovery/handler.ts';

@@ -23,7 +23,7 @@ async function runHost(file: string): Promise<void> {
   const config = isFile(file) ? await readConfig(file).catch(exitOnMistake) : undefined;
   let host: Host | undefined;
   const wake = wakeOnCluster((event) => void host?.emit(event));
-  const { deps, openKube, close } = await connect({ settings, log, ...wake }).catch(exitOnMistake);
+  const { deps, transport, close } = await connect({ settings, log, ...wake }).catch(exitOnMistake);
   if (config) {
     const loaded = await loadInventory(deps.inventory.store, config).catch(exitOnMistake);
     log.info(
@@ -32,7 +32,7 @@ async function runHost(file: string): Promise<void> {
     );
   }
   const { tickMs } = settings;
-  const door = orExit(() => doorOf(settings, deps, openKube));
+  const door = orExit(() => doorOf(settings, deps, transport));
   host = await startHost({
     deps,
     serve: door.doorway,

@@ -7,9 +7,9 @@ import { type ProcessSettings, readSettings } from '../shared/runtime/settings.t
 import { ConfigError } from '../shared/schema/config-file.ts';
 
 /** The settings, or the process ends here with what to write instead. */
-export function settingsOrExit(): ProcessSettings {
+export function settingsOrExit(args: readonly string[] = process.argv.slice(2)): ProcessSettings {
   try {
-    const read = readSettings(process.argv.slice(2), process.env);
+    const read = readSettings(args, process.env);
     if ('settings' in read) return read.settings;
     process.stdout.write(read.help);
     process.exit(0);

@@ -1,6 +1,5 @@
 import type { ServedFunction } from '../shared/runtime/function.ts';
 import { createMetrics } from '../shared/runtime/metrics.ts';
-import { metricsLater } from '../shared/runtime/metrics-later.ts';
 import type { Route } from '../shared/runtime/routes.ts';
 import { serve } from '../shared/runtime/serve.ts';
 import type { ProcessSettings } from '../shared/runtime/settings.ts';
@@ -25,22 +24,21 @@ export interface AloneOptions {
 }
 
 /** One part of the whole in a process of its own: what Knative and OpenFaaS run. */
-export async function serveAlone({ name, make }: AloneOptions): Promise<void> {
-  const settings = settingsOrExit();
+export async function serveAlone(args: readonly string[], { name, make }: AloneOptions): Promise<void> {
+  const settings = settingsOrExit(args);
   const log = logFor(settings).child({ function: name });
-  const metrics = metricsLater(() => createMetrics(name));
+  const metrics = createMetrics(name);
   const {
     deps: given,
-    openKube,
+    transport,
     close,
   } = await connect({
     settings,
     log,
-    quick: true,
     sees: permissions[name]?.sees,
   }).catch(exitOnMistake);
   const deps = measured(given, metrics);
-  const door = orExit(() => doorOf(settings, deps, openKube));
+  const door = orExit(() => doorOf(settings, deps, transport));
   const out = outgoing(settings, name, deps);
   const start = async () => {
     const made = await make({ ...deps, sink: out.sink }, settings);

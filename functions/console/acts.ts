@@ -1,6 +1,5 @@
 import { done, rejected } from '../../shared/core/outcome.ts';
-import type { ServedFunction } from '../../shared/runtime/function.ts';
-import { served } from '../../shared/runtime/served.ts';
+import { type ServedFunction, served } from '../../shared/runtime/function.ts';
 import type { Deps } from '../deps.ts';
 import { DrainInput, drainByHand } from '../drain-node/by-hand.ts';
 import { events } from '../events.ts';

@@ -2,7 +2,6 @@ import { writeAudit } from '../../shared/adapters/peering-audit.ts';
 import { hashOf, nonceLifetimeMs, readNonce, writeNonce } from '../../shared/adapters/peering-nonces.ts';
 import type { PeerCluster } from '../../shared/core/remote.ts';
 import { type Lease, PowerError } from '../../shared/ports.ts';
-import { csrProblem } from '../../shared/runtime/csr.ts';
 import { isSignedBy } from '../../shared/runtime/ed25519.ts';
 import { type Deps, underLease } from '../deps.ts';
 import { Refused } from './refused.ts';
@@ -101,7 +100,7 @@ export function createPeering(deps: PeeringDeps) {
       const nonce = await readLiqoNonce(cluster, clusterID);
       if (nonce === undefined || hashOf(nonce) !== record.hash)
         throw new Refused('no-nonce', 'the nonce was replaced meanwhile: ask for another one');
-      check(peer, given, nonce);
+      await check(peer, given, nonce);
       const identity = await admit(cluster, given);
       await keep(clusterID, record.hash, lease, true);
       return identity;
@@ -168,9 +167,11 @@ export function createPeering(deps: PeeringDeps) {
 }
 
 /** What Liqo would check as well: it would only stay silent for ever. */
-function check({ clusterID, publicKey }: PeerCluster, given: Exchange, nonce: string): void {
+async function check({ clusterID, publicKey }: PeerCluster, given: Exchange, nonce: string): Promise<void> {
   if (!isSignedBy(publicKey, nonce, Buffer.from(given.signature, 'base64')))
     throw new Refused('bad-signature', `the nonce is not signed with the key of ${clusterID}`);
+  // Loaded at the first exchange: its ASN.1 packages would slow every start.
+  const { csrProblem } = await import('../../shared/runtime/csr.ts');
   const problem = csrProblem(Buffer.from(given.csr, 'base64').toString('utf8'), {
     commonName: clusterID,
     organization: 'liqo.io',

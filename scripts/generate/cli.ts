@@ -31,7 +31,7 @@ export const cliPage = (): string => `<!-- Generated from cli/cli.ts by npm run 
 
 # The command line
 
-\`npm run bamel -- COMMAND\` in a checkout, \`node dist/bamel/index.mjs COMMAND\` where it was built, \`bamel COMMAND\` where the package is installed, and \`kubectl bamel COMMAND\` where \`kubectl-bamel\` is on the PATH.
+\`npm run bamel -- COMMAND\` in a checkout, \`node dist/bamel.mjs COMMAND\` where it was built, \`bamel COMMAND\` where the package is installed, and \`kubectl bamel COMMAND\` where \`kubectl-bamel\` is on the PATH.
 
 [Where it looks](#where-it-looks) · [output](#output) · [exit codes](#exit-codes) · [kinds](#kinds) · [commands](#commands)
 

@@ -14,10 +14,11 @@ const functionOf = (name: string, isTicked: boolean) => {
   const timeout = `${timeoutSeconds}s`;
   return {
     lang: 'bamel',
-    handler: `../dist/functions/${name}`,
-    image: imageOf(`openfaas-${name}`),
+    handler: '../dist',
+    image: imageOf('openfaas'),
     // of-watchdog would give a function ten seconds.
     environment: {
+      BAMEL_FUNCTION: name,
       exec_timeout: timeout,
       read_timeout: timeout,
       write_timeout: timeout,

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { ConfigError } from '../schema/config-file.ts';
-import type { OpenKube } from './kube-config.ts';
+import type { KubeClient } from './kube-client.ts';
+import { problemOf } from './kube-errors.ts';
 
 /** Where the YAML text with pools and machines stands. */
 export interface ConfigSource {
@@ -10,18 +11,16 @@ export interface ConfigSource {
   read(): Promise<string>;
 }
 
-const patience = { readMs: 10_000, writeMs: 10_000 };
-
 const configMap = /^configmap:([^/]+)\/([^/]+)$/;
 
 /** Custom resources and nothing else: `--config resources:` */
 const onlyResources = 'resources:';
 
 /** A file's path, `configmap:NAMESPACE/NAME`, or `resources:`, which is no text at all. */
-export function configSource(address: string | undefined, open: OpenKube): ConfigSource | undefined {
+export function configSource(address: string | undefined, kube: KubeClient): ConfigSource | undefined {
   if (address === undefined || address === onlyResources) return undefined;
   const [, namespace, name] = configMap.exec(address) ?? [];
-  if (namespace && name) return { name: address, read: () => readConfigMap(open, namespace, name) };
+  if (namespace && name) return { name: address, read: () => readConfigMap(kube, namespace, name) };
   return {
     name: address,
     read: () =>
@@ -36,14 +35,9 @@ export function configSource(address: string | undefined, open: OpenKube): Confi
 /** False: what it names is in the cluster, which may not answer yet. */
 export const isFile = (address: string): boolean => address !== onlyResources && !configMap.test(address);
 
-async function readConfigMap(open: OpenKube, namespace: string, name: string): Promise<string> {
+async function readConfigMap(kube: KubeClient, namespace: string, name: string): Promise<string> {
   const where = `configmap:${namespace}/${name}`;
-  const [{ keepConnections }, { problemOf }] = await Promise.all([
-    import('./kube-connections.ts'),
-    import('./kube-errors.ts'),
-  ]);
-  const connections = keepConnections(await open(), patience);
-  const { data = {} } = await connections.apis.core
+  const { data = {} } = await kube.apis.core
     .readNamespacedConfigMap({ namespace, name })
     .catch((error: unknown) => {
       throw new ConfigError(`${where}: cannot be read (${problemOf(error)})`);

@@ -1,19 +1,20 @@
 import { type Clock, type Credentials, type DriverDeps, PowerError } from '../ports.ts';
-import { asked, ifThere, type KubeAccess } from './kube-access.ts';
+import type { KubeClient } from './kube-client.ts';
+import { ifFound, toPowerError } from './kube-errors.ts';
 
 /** Many machines share a Secret, and a sweep looks at all of them at once. */
 const keptMs = 5_000;
 
 /** Credentials from the Secrets of our own namespace, through the API: where no folder is mounted. */
 export function credentialsFromSecrets(
-  access: () => Promise<KubeAccess>,
+  kube: KubeClient,
   clock: Pick<Clock, 'monotonic'>,
 ): DriverDeps['credentials'] {
   const kept = new Map<string, { readonly read: Promise<Credentials>; readonly at: number }>();
   return (name) => {
     const known = kept.get(name);
     if (known && clock.monotonic() - known.at < keptMs) return known.read;
-    const read = readSecret(access, name);
+    const read = readSecret(kube, name);
     kept.set(name, { read, at: clock.monotonic() });
     // What failed is asked for again by whoever comes next.
     read.catch(() => kept.delete(name));
@@ -21,16 +22,16 @@ export function credentialsFromSecrets(
   };
 }
 
-async function readSecret(access: () => Promise<KubeAccess>, name: string): Promise<Credentials> {
-  const kube = await access();
-  const { namespace } = kube;
-  return asked(kube, `Secret ${namespace}/${name}`, async () => {
-    const core = kube.api(kube.client.CoreV1Api);
-    const secret = await ifThere(kube, core.readNamespacedSecret({ namespace, name }));
+async function readSecret(kube: KubeClient, name: string): Promise<Credentials> {
+  let what = `Secret ${name}`;
+  try {
+    const namespace = await kube.namespace();
+    what = `Secret ${namespace}/${name}`;
+    const secret = await ifFound(kube.apis.core.readNamespacedSecret({ namespace, name }));
     if (!secret)
       throw new PowerError(
         'config',
-        `there is no Secret ${namespace}/${name}, which bmcCredentials names: make it with the keys username and password, or set BAMEL_CREDENTIALS_DIR`,
+        `there is no ${what}, which bmcCredentials names: make it with the keys username and password, or set BAMEL_CREDENTIALS_DIR`,
       );
     return Object.fromEntries(
       Object.entries(secret.data ?? {}).map(([key, value]) => [
@@ -41,5 +42,7 @@ async function readSecret(access: () => Promise<KubeAccess>, name: string): Prom
           .replace(/\r?\n$/, ''),
       ]),
     );
-  });
+  } catch (error) {
+    throw toPowerError(what, error);
+  }
 }

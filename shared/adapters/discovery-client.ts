@@ -2,8 +2,9 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { z } from 'zod';
 import type { DiscoveryAddress } from '../core/remote.ts';
-import { accepted, type HttpPeer, httpRequest, parsed } from '../drivers/common/http.ts';
-import { hostOf } from '../drivers/common/open-socket.ts';
+import { hostOf } from '../http/address.ts';
+import { accepted, parsed } from '../http/answers.ts';
+import { type HttpPeer, httpRequest } from '../http/peer.ts';
 import { type DriverDeps, PowerError } from '../ports.ts';
 import type { SealedOffer } from '../schema/offer.ts';
 

@@ -2,13 +2,13 @@ import type { KubernetesObject } from '@kubernetes/client-node';
 import type { Clock } from '../ports.ts';
 import { ClusterError } from '../ports.ts';
 import type { Log } from '../runtime/log.ts';
-import type { Connections } from './kube-connections.ts';
+import type { KubeClient } from './kube-client.ts';
 import { problemOf } from './kube-errors.ts';
 import type { Page } from './kube-page.ts';
-import { isAnswer } from './kube-transport.ts';
+import { ApiException } from './kube-transport.ts';
 
 export interface CacheOptions<Raw extends KubernetesObject, Kept> {
-  readonly connections: Pick<Connections, 'watch'>;
+  readonly kube: Pick<KubeClient, 'watch'>;
   readonly path: string;
   readonly list: (page: string | undefined) => Promise<Page<Raw>>;
   readonly keep: (raw: Raw) => Kept;
@@ -36,7 +36,10 @@ const askAgainEveryMs = 30_000;
 /** A watch that says nothing for this long is begun anew: the server may be frozen, or just have no news. */
 const longestSilenceMs = 10_000;
 
-/** List, then watch; list again whenever changes may have been missed. Only what `keep` returns is kept. */
+/**
+ * List, then watch, from the first read on; list again whenever changes may have been missed. Only what `keep` returns
+ * is kept.
+ */
 export function createCache<Raw extends KubernetesObject, Kept>(
   options: CacheOptions<Raw, Kept>,
 ): Cache<Kept> {
@@ -44,7 +47,7 @@ export function createCache<Raw extends KubernetesObject, Kept>(
   const closing = new AbortController();
   const kept = new Map<string, { readonly version: string; readonly value: Kept }>();
   /** Since when nothing has been heard; only an answer of the server ends it. */
-  let lostAt: number | undefined = clock.monotonic();
+  let lostAt: number | undefined;
   let lastProblem = 'it was never reached';
   const listed = Promise.withResolvers<void>();
   let isListed = false;
@@ -107,7 +110,7 @@ export function createCache<Raw extends KubernetesObject, Kept>(
         if ((error as { statusCode?: number } | null)?.statusCode === 410) at = undefined;
         resolve(at);
       };
-      options.connections
+      options.kube
         .watch({
           path,
           query: { resourceVersion, allowWatchBookmarks: true },
@@ -159,11 +162,17 @@ export function createCache<Raw extends KubernetesObject, Kept>(
       if (clock.monotonic() - startedAt < retryEveryMs) await clock.sleep(retryEveryMs, closing.signal);
     }
   };
-  const running = run();
-  running.catch((error: unknown) => log.error({ err: error, path }, 'the cluster is no longer watched'));
+  let isStarted = false;
+  const start = (): void => {
+    if (isStarted) return;
+    isStarted = true;
+    lostAt = clock.monotonic();
+    run().catch((error: unknown) => log.error({ err: error, path }, 'the cluster is no longer watched'));
+  };
 
   return {
     async all() {
+      start();
       while (!isListed && !refusal && !closing.signal.aborted) {
         const leftMs = longestGapMs - (clock.monotonic() - (lostAt ?? clock.monotonic()));
         if (leftMs <= 0) break;
@@ -189,7 +198,8 @@ export function createCache<Raw extends KubernetesObject, Kept>(
 }
 
 /** Forbidden, or of a kind that the server does not know. */
-const isRefusal = (error: unknown): boolean => isAnswer(error) && (error.code === 403 || error.code === 404);
+const isRefusal = (error: unknown): boolean =>
+  error instanceof ApiException && (error.code === 403 || error.code === 404);
 
 const keyOf = (object: KubernetesObject): string =>
   `${object.metadata?.namespace ?? ''}/${object.metadata?.name}`;

@@ -1,9 +1,9 @@
-import type { KubeConfig, V1Node, V1Pod } from '@kubernetes/client-node';
+import type { V1Node, V1Pod } from '@kubernetes/client-node';
 import type { ClusterView, Node, Pod } from '../core/cluster.ts';
 import { type Clock, type Cluster, ClusterError, type NodeChange } from '../ports.ts';
 import type { Log } from '../runtime/log.ts';
 import { createCache } from './kube-cache.ts';
-import { keepConnections } from './kube-connections.ts';
+import { createKubeClient } from './kube-client.ts';
 import { toNode, toPod } from './kube-convert.ts';
 import { blockedBy, retryAfter, toClusterError } from './kube-errors.ts';
 import { rawLists } from './kube-list.ts';
@@ -11,17 +11,15 @@ import type { KubeApis } from './kube-operations.ts';
 import { createShare } from './kube-share.ts';
 import { watchSurroundings } from './kube-surroundings.ts';
 import { createTeller } from './kube-tell.ts';
-import { isAnswer, type KubeTransport } from './kube-transport.ts';
+import { ApiException, type KubeTransport } from './kube-transport.ts';
 import { type ViewPart, viewParts } from './view-parts.ts';
 
 export interface KubeClusterOptions {
-  readonly kubeConfig: KubeConfig | KubeTransport;
+  readonly transport: KubeTransport;
   readonly clock: Clock;
   readonly log: Log;
   /** How long a call may take; a read never more than ten seconds. */
   readonly timeoutMs?: number;
-  /** For a process that is started to answer one event. */
-  readonly quick?: boolean | undefined;
   /** What is in a view; everything unless said. Nodes always are. */
   readonly sees?: readonly ViewPart[] | undefined;
   readonly onPod?: (now: Pod | undefined, before: Pod | undefined) => void;
@@ -37,19 +35,18 @@ const longestReadMs = 10_000;
 /** The cluster through its API: reads from a watched cache, writes directly. */
 export function createKubeCluster(options: KubeClusterOptions): Cluster & { close(): void } {
   const { clock, log, timeoutMs = 30_000 } = options;
-  const connections = keepConnections(options.kubeConfig, {
+  const kube = createKubeClient(options.transport, {
     readMs: Math.min(timeoutMs, longestReadMs),
     writeMs: timeoutMs,
-    quick: options.quick,
   });
-  const { core: api, storage } = connections.apis;
+  const { core: api, storage } = kube.apis;
   const ignore = (): void => {};
   const share = createShare();
-  const rawList = rawLists(connections);
+  const rawList = rawLists(kube);
   const seesPods = options.sees?.includes('pods') ?? true;
   const pods = seesPods
     ? createCache({
-        connections,
+        kube,
         clock,
         log,
         path: '/api/v1/pods',
@@ -59,7 +56,7 @@ export function createKubeCluster(options: KubeClusterOptions): Cluster & { clos
       })
     : undefined;
   const nodes = createCache({
-    connections,
+    kube,
     clock,
     log,
     path: '/api/v1/nodes',
@@ -67,7 +64,7 @@ export function createKubeCluster(options: KubeClusterOptions): Cluster & { clos
     keep: toNode,
     onChange: options.onNode ?? ignore,
   });
-  const surroundings = watchSurroundings(connections, { clock, log, sees: options.sees });
+  const surroundings = watchSurroundings(kube, { clock, log, sees: options.sees });
 
   return {
     async view() {
@@ -102,7 +99,7 @@ export function createKubeCluster(options: KubeClusterOptions): Cluster & { clos
             return;
           } catch (error) {
             // Somebody else wrote meanwhile, as node controllers often do: made anew from what is there now.
-            const conflict = isAnswer(error) && error.code === 409;
+            const conflict = error instanceof ApiException && error.code === 409;
             if (!conflict || tries === mostTries) throw error;
           }
       }),
@@ -124,12 +121,13 @@ export function createKubeCluster(options: KubeClusterOptions): Cluster & { clos
         return { kind: 'evicted' };
       } catch (error) {
         // 409: another pod has the name now, so the one we meant is gone.
-        if (isAnswer(error) && (error.code === 404 || error.code === 409)) return { kind: 'gone' };
-        if (isAnswer(error) && error.code === 429)
+        if (error instanceof ApiException && (error.code === 404 || error.code === 409))
+          return { kind: 'gone' };
+        if (error instanceof ApiException && error.code === 429)
           return { kind: 'blocked', why: blockedBy(error), retryAfterMs: retryAfter(error) };
         // What the server will not do for this pod, such as one with two budgets, must not end the whole drain.
         const answer = toClusterError(error);
-        if (answer.code === 'refused' || (isAnswer(error) && error.code === 500))
+        if (answer.code === 'refused' || (error instanceof ApiException && error.code === 500))
           return { kind: 'blocked', why: answer.message };
         throw answer;
       }
@@ -158,12 +156,12 @@ export function createKubeCluster(options: KubeClusterOptions): Cluster & { clos
         if (error instanceof ClusterError && error.code === 'refused') return undefined;
         throw error;
       }),
-    tell: createTeller(connections.apis.events, clock, log),
+    tell: createTeller(kube.apis.events, clock, log),
     close() {
       pods?.close();
       nodes.close();
       surroundings.close();
-      connections.close();
+      kube.close();
     },
   };
 }

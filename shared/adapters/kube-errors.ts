@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
-import { ClusterError } from '../ports.ts';
-import { type ApiException, isAnswer } from './kube-transport.ts';
+import { ClusterError, PowerError } from '../ports.ts';
+import { ApiException } from './kube-transport.ts';
 
 const codes: Readonly<Record<number, ClusterError['code']>> = {
   404: 'not-found',
@@ -9,7 +9,7 @@ const codes: Readonly<Record<number, ClusterError['code']>> = {
 };
 
 export function toClusterError(error: unknown): ClusterError {
-  if (!isAnswer(error))
+  if (!(error instanceof ApiException))
     return new ClusterError('unavailable', `the Kubernetes API server does not answer (${problemOf(error)})`);
   const code = codes[error.code] ?? (error.code >= 500 ? 'unavailable' : 'refused');
   return new ClusterError(code, `the Kubernetes API server answered ${problemOf(error)}`, {
@@ -17,11 +17,43 @@ export function toClusterError(error: unknown): ClusterError {
   });
 }
 
-/** What went wrong, in a few words: an ApiException's own message repeats every header. */
+const powerCodes: Readonly<Record<number, PowerError['code']>> = {
+  400: 'config',
+  404: 'config',
+  422: 'config',
+  429: 'busy',
+};
+
+/** What a failed request means for a power operation. `what` names the object in the message. */
+export function toPowerError(what: string, error: unknown): PowerError {
+  if (error instanceof PowerError) return error;
+  if (!(error instanceof ApiException))
+    return new PowerError(
+      'unreachable',
+      `${what}: the Kubernetes API server does not answer (${problemOf(error)})`,
+    );
+  const code = powerCodes[error.code] ?? (error.code >= 500 ? 'unreachable' : 'refused');
+  const hint = error.code === 403 ? '. Give our ServiceAccount the right to do so' : '';
+  return new PowerError(code, `${what}: the Kubernetes API server answered ${problemOf(error)}${hint}`, {
+    retryAfterMs: retryAfter(error),
+  });
+}
+
+/** Undefined where the API server answers that the object does not exist. */
+export async function ifFound<Value>(request: Promise<Value>): Promise<Value | undefined> {
+  try {
+    return await request;
+  } catch (error) {
+    if (error instanceof ApiException && error.code === 404) return undefined;
+    throw error;
+  }
+}
+
+/** What went wrong, in a few words. */
 export function problemOf(error: unknown): string {
-  if (isAnswer(error)) return `${error.code}: ${statusOf(error).message}`;
+  if (error instanceof ApiException) return `${error.code}: ${statusOf(error).message}`;
   if (!(error instanceof Error)) return String(error);
-  // fetch says only that it failed; why is in the cause.
+  // Some errors say only that something failed; the reason is in the cause.
   const { code, message } = (error.cause ?? {}) as { code?: unknown; message?: unknown };
   const cause = code ?? message;
   return cause ? `${error.message}: ${cause}` : error.message;

@@ -1,6 +1,7 @@
 import { matchNode } from '../core/match.ts';
 import { type Clock, type Cluster, ClusterError, type DriverDeps, PowerError } from '../ports.ts';
-import { asked, ifThere, type KubeAccess } from './kube-access.ts';
+import type { KubeClient } from './kube-client.ts';
+import { ifFound, toPowerError } from './kube-errors.ts';
 
 /**
  * What Kubernetes knows of a machine, read afresh: which node it is comes from the cluster's cache, when its kubelet
@@ -8,25 +9,20 @@ import { asked, ifThere, type KubeAccess } from './kube-access.ts';
  */
 export function nodeEvidence(
   cluster: Pick<Cluster, 'view'>,
-  access: () => Promise<KubeAccess>,
+  kube: KubeClient,
   clock: Pick<Clock, 'now'>,
 ): DriverDeps['nodeOf'] {
   return async (spec) => {
     const known = matchNode({ spec }, await nodesOf(cluster))?.node;
     if (!known) return undefined;
-    const kube = await access();
     const { name } = known;
-    const { CoreV1Api, CoordinationV1Api } = kube.client;
-    return asked(kube, `node ${name}`, async () => {
+    try {
       const [node, lease] = await Promise.all([
-        ifThere(kube, kube.api(CoreV1Api).readNode({ name })),
-        ifThere(
-          kube,
-          kube.api(CoordinationV1Api).readNamespacedLease({ namespace: 'kube-node-lease', name }),
-        ),
+        ifFound(kube.apis.core.readNode({ name })),
+        ifFound(kube.apis.coordination.readNamespacedLease({ namespace: 'kube-node-lease', name })),
       ]);
       if (!node) return undefined;
-      // Typed as a date, but the client leaves the text as it came.
+      // Typed as a date, but it is the text that came.
       const renewed = new Date(lease?.spec?.renewTime ?? Number.NaN).getTime();
       return {
         node: name,
@@ -40,7 +36,9 @@ export function nodeEvidence(
           .filter(({ type }) => type === 'InternalIP' || type === 'ExternalIP')
           .map(({ address }) => address),
       };
-    });
+    } catch (error) {
+      throw toPowerError(`node ${name}`, error);
+    }
   };
 }
 

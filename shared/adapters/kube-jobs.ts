@@ -1,44 +1,53 @@
 import type { V1CronJob, V1Job } from '@kubernetes/client-node';
 import { type JobState, type Jobs, PowerError } from '../ports.ts';
-import { asked, ifThere, type KubeAccess } from './kube-access.ts';
+import type { KubeClient } from './kube-client.ts';
+import { ifFound, toPowerError } from './kube-errors.ts';
+import { ApiException } from './kube-transport.ts';
 
 const logLines = 20;
 const logBytes = 4_096;
 
 /** Jobs through the Kubernetes API. */
-export function kubeJobs(access: () => Promise<KubeAccess>): Jobs {
+export function kubeJobs(kube: KubeClient): Jobs {
+  const { batch } = kube.apis;
+  /** Runs the work in the given namespace or our own; a failure becomes a PowerError that names the object. */
+  const inNamespace = async <Value>(
+    wanted: string | undefined,
+    nameOf: (namespace: string) => string,
+    work: (namespace: string) => Promise<Value>,
+  ): Promise<Value> => {
+    let namespace = wanted ?? 'our own namespace';
+    try {
+      namespace = wanted ?? (await kube.namespace());
+      return await work(namespace);
+    } catch (error) {
+      throw toPowerError(nameOf(namespace), error);
+    }
+  };
   return {
     async ensure(wanted, manifest) {
-      const kube = await access();
-      const namespace = wanted ?? kube.namespace;
       const { name } = manifest.metadata as { name: string };
-      await asked(kube, `${manifest.kind} ${namespace}/${name}`, () =>
+      const nameOf = (namespace: string) => `${manifest.kind} ${namespace}/${name}`;
+      await inNamespace(wanted, nameOf, (namespace) =>
         manifest.kind === 'CronJob'
-          ? ensureCronJob(kube, namespace, name, manifest as unknown as V1CronJob)
-          : ensureJob(kube, namespace, name, manifest as unknown as V1Job),
+          ? ensureCronJob(batch, namespace, name, manifest as unknown as V1CronJob)
+          : ensureJob(batch, namespace, name, manifest as unknown as V1Job),
       );
     },
     async read(wanted, name) {
-      const kube = await access();
-      const namespace = wanted ?? kube.namespace;
-      return asked(kube, `Job ${namespace}/${name}`, async () => {
-        const job = await ifThere(
-          kube,
-          kube.api(kube.client.BatchV1Api).readNamespacedJob({ namespace, name }),
-        );
+      const nameOf = (namespace: string) => `Job ${namespace}/${name}`;
+      return inNamespace(wanted, nameOf, async (namespace) => {
+        const job = await ifFound(batch.readNamespacedJob({ namespace, name }));
         return job && stateOf(kube, job);
       });
     },
     async latest(wanted, labels) {
-      const kube = await access();
-      const namespace = wanted ?? kube.namespace;
       const labelSelector = Object.entries(labels)
         .map(([key, value]) => `${key}=${value}`)
         .join(',');
-      return asked(kube, `Jobs in ${namespace}`, async () => {
-        const { items } = await kube
-          .api(kube.client.BatchV1Api)
-          .listNamespacedJob({ namespace, labelSelector });
+      const nameOf = (namespace: string) => `Jobs in ${namespace}`;
+      return inNamespace(wanted, nameOf, async (namespace) => {
+        const { items } = await batch.listNamespacedJob({ namespace, labelSelector });
         const [newest] = items
           .filter((job) => endOf(job) !== undefined)
           .sort((one, other) => (endOf(other) ?? 0) - (endOf(one) ?? 0));
@@ -48,12 +57,13 @@ export function kubeJobs(access: () => Promise<KubeAccess>): Jobs {
   };
 }
 
-async function ensureJob(kube: KubeAccess, namespace: string, name: string, body: V1Job): Promise<void> {
-  const batch = kube.api(kube.client.BatchV1Api);
+type Batch = KubeClient['apis']['batch'];
+
+async function ensureJob(batch: Batch, namespace: string, name: string, body: V1Job): Promise<void> {
   try {
     await batch.createNamespacedJob({ namespace, body });
   } catch (error) {
-    if (!(error instanceof kube.client.ApiException) || error.code !== 409) throw error;
+    if (!(error instanceof ApiException) || error.code !== 409) throw error;
     const there = await batch.readNamespacedJob({ namespace, name });
     const operation = (job: V1Job) => job.metadata?.annotations?.['bamel.dev/operation'];
     if (operation(there) !== operation(body))
@@ -61,14 +71,8 @@ async function ensureJob(kube: KubeAccess, namespace: string, name: string, body
   }
 }
 
-async function ensureCronJob(
-  kube: KubeAccess,
-  namespace: string,
-  name: string,
-  body: V1CronJob,
-): Promise<void> {
-  const batch = kube.api(kube.client.BatchV1Api);
-  const there = await ifThere(kube, batch.readNamespacedCronJob({ namespace, name }));
+async function ensureCronJob(batch: Batch, namespace: string, name: string, body: V1CronJob): Promise<void> {
+  const there = await ifFound(batch.readNamespacedCronJob({ namespace, name }));
   const madeFrom = (job: V1CronJob) => job.metadata?.annotations?.['bamel.dev/made-from'];
   if (!there) await batch.createNamespacedCronJob({ namespace, body });
   else if (madeFrom(there) !== madeFrom(body))
@@ -79,9 +83,12 @@ const conditionOf = ({ status }: V1Job, wanted: 'Complete' | 'Failed') =>
   status?.conditions?.find((condition) => condition.type === wanted && condition.status === 'True');
 
 const endOf = (job: V1Job): number | undefined =>
-  (conditionOf(job, 'Complete') ?? conditionOf(job, 'Failed'))?.lastTransitionTime?.getTime();
+  timeOf((conditionOf(job, 'Complete') ?? conditionOf(job, 'Failed'))?.lastTransitionTime);
 
-async function stateOf(kube: KubeAccess, job: V1Job): Promise<JobState> {
+/** Typed as a date, but it is the text that came. */
+const timeOf = (at: Date | undefined): number | undefined => at && new Date(at).getTime();
+
+async function stateOf(kube: KubeClient, job: V1Job): Promise<JobState> {
   const finishedAt = endOf(job);
   if (conditionOf(job, 'Complete')) return { phase: 'succeeded', finishedAt };
   const failed = conditionOf(job, 'Failed');
@@ -91,27 +98,25 @@ async function stateOf(kube: KubeAccess, job: V1Job): Promise<JobState> {
 }
 
 /** The end of what its last pod said. Without it the Job has still failed: a log that is gone is no error. */
-async function logOf(kube: KubeAccess, { metadata }: V1Job): Promise<string | undefined> {
-  const namespace = metadata?.namespace ?? kube.namespace;
-  const core = kube.api(kube.client.CoreV1Api);
+async function logOf(kube: KubeClient, { metadata }: V1Job): Promise<string | undefined> {
+  const namespace = metadata?.namespace ?? (await kube.namespace());
   try {
     const labelSelector = `batch.kubernetes.io/job-name=${metadata?.name}`;
-    const { items } = await core.listNamespacedPod({ namespace, labelSelector });
-    const startOf = (pod: (typeof items)[number]) => pod.metadata?.creationTimestamp?.getTime() ?? 0;
+    const { items } = await kube.apis.core.listNamespacedPod({ namespace, labelSelector });
+    const startOf = (pod: (typeof items)[number]) => timeOf(pod.metadata?.creationTimestamp) ?? 0;
     const [last] = items.sort((one, other) => startOf(other) - startOf(one));
     const name = last?.metadata?.name;
     const container = last?.spec?.containers[0]?.name;
     if (!name || !container) return undefined;
-    const text = await core.readNamespacedPodLog({
-      namespace,
-      name,
-      container,
-      tailLines: logLines,
-      limitBytes: logBytes,
+    // The one answer that is no JSON.
+    const text = await kube.ask({
+      method: 'GET',
+      path: `/api/v1/namespaces/${namespace}/pods/${name}/log`,
+      query: { container, tailLines: logLines, limitBytes: logBytes },
     });
     return text || undefined;
   } catch (error) {
-    if (error instanceof kube.client.ApiException) return undefined;
+    if (error instanceof ApiException) return undefined;
     throw error;
   }
 }

@@ -1,12 +1,12 @@
 import type { KubernetesObject } from '@kubernetes/client-node';
-import type { Connections } from './kube-connections.ts';
+import type { KubeClient } from './kube-client.ts';
 import { type Page, parsePage } from './kube-page.ts';
 
 /** Metadata comes first: where the next page begins is known before this one is parsed. */
 const whereNext = /^.{0,200}"metadata":\{[^{}]*"continue":"([^"]+)"/;
 
 /** Long lists, page by page. While a page is parsed here, the server makes the next one. */
-export function rawLists({ ask }: Pick<Connections, 'ask'>) {
+export function rawLists({ ask }: Pick<KubeClient, 'ask'>) {
   return <Raw extends KubernetesObject>(path: string, limit: number) => {
     const askFor = (page: string | undefined): Promise<string> =>
       ask({ method: 'GET', path, query: { limit, continue: page } });

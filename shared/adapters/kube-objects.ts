@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { type KubeObject, type KubeObjects, PowerError } from '../ports.ts';
-import type { OpenKube } from './kube-config.ts';
 import { retryAfter } from './kube-errors.ts';
-import { ApiException, type KubeAnswer, type KubeCall } from './kube-transport.ts';
+import { ApiException, type KubeAnswer, type KubeCall, type KubeTransport } from './kube-transport.ts';
 
 /** On a connection that has silently died a call would last for minutes. */
 const longestMs = 10_000;
@@ -23,12 +22,12 @@ const Many = z.object({ items: z.array(One) });
 const anything = z.unknown().transform(() => true);
 
 /** Any object of the cluster by its path, as drivers want it. Nothing is contacted before it is used. */
-export function kubeObjects(open: OpenKube): KubeObjects {
+export function kubeObjects(kube: Pick<KubeTransport, 'send'>): KubeObjects {
   const send = async (call: KubeCall, signal: AbortSignal): Promise<KubeAnswer> => {
     const inTime = AbortSignal.any([signal, AbortSignal.timeout(longestMs)]);
     try {
       inTime.throwIfAborted();
-      return await (await open()).send(call, inTime);
+      return await kube.send(call, inTime);
     } catch (error) {
       const { code } = error as { code?: unknown };
       throw inTime.aborted

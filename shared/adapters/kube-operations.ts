@@ -1,5 +1,7 @@
 import type {
   AppsV1Api,
+  BatchV1Api,
+  CoordinationV1Api,
   CoreV1Api,
   CustomObjectsApi,
   EventsV1Api,
@@ -17,6 +19,8 @@ export const operations = {
     listNamespace: 'GET /api/v1/namespaces',
     listPersistentVolume: 'GET /api/v1/persistentvolumes',
     listPersistentVolumeClaimForAllNamespaces: 'GET /api/v1/persistentvolumeclaims',
+    listNamespacedPod: 'GET /api/v1/namespaces/{namespace}/pods',
+    readNamespacedSecret: 'GET /api/v1/namespaces/{namespace}/secrets/{name}',
     readNamespacedConfigMap: 'GET /api/v1/namespaces/{namespace}/configmaps/{name}',
     readNode: 'GET /api/v1/nodes/{name}',
     patchNode: 'PATCH /api/v1/nodes/{name}',
@@ -24,6 +28,17 @@ export const operations = {
     deleteNamespacedPod: 'DELETE /api/v1/namespaces/{namespace}/pods/{name}',
     createNamespacedPodEviction: 'POST /api/v1/namespaces/{namespace}/pods/{name}/eviction',
     createNamespacedEvent: 'POST /api/v1/namespaces/{namespace}/events',
+  },
+  batch: {
+    createNamespacedJob: 'POST /apis/batch/v1/namespaces/{namespace}/jobs',
+    readNamespacedJob: 'GET /apis/batch/v1/namespaces/{namespace}/jobs/{name}',
+    listNamespacedJob: 'GET /apis/batch/v1/namespaces/{namespace}/jobs',
+    createNamespacedCronJob: 'POST /apis/batch/v1/namespaces/{namespace}/cronjobs',
+    readNamespacedCronJob: 'GET /apis/batch/v1/namespaces/{namespace}/cronjobs/{name}',
+    replaceNamespacedCronJob: 'PUT /apis/batch/v1/namespaces/{namespace}/cronjobs/{name}',
+  },
+  coordination: {
+    readNamespacedLease: 'GET /apis/coordination.k8s.io/v1/namespaces/{namespace}/leases/{name}',
   },
   apps: { listDaemonSetForAllNamespaces: 'GET /apis/apps/v1/daemonsets' },
   storage: {
@@ -45,6 +60,8 @@ export const operations = {
 /** Answers are JSON as it came: what client-node's types call a Date is text. */
 export interface KubeApis {
   readonly core: Pick<CoreV1Api, keyof typeof operations.core>;
+  readonly batch: Pick<BatchV1Api, keyof typeof operations.batch>;
+  readonly coordination: Pick<CoordinationV1Api, keyof typeof operations.coordination>;
   readonly apps: Pick<AppsV1Api, keyof typeof operations.apps>;
   readonly storage: Pick<StorageV1Api, keyof typeof operations.storage>;
   readonly policy: Pick<PolicyV1Api, keyof typeof operations.policy>;

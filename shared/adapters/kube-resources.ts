@@ -1,22 +1,20 @@
-import type { KubeConfig, KubernetesObject } from '@kubernetes/client-node';
+import type { KubernetesObject } from '@kubernetes/client-node';
 import { type Clock, ClusterError } from '../ports.ts';
 import type { Log } from '../runtime/log.ts';
 import { apiVersion, group, type KindName, resourceKinds, version } from '../schema/resource-kinds.ts';
 import { mergePatchOf } from './json-merge.ts';
 import { type Cache, createCache } from './kube-cache.ts';
-import { keepConnections } from './kube-connections.ts';
+import { createKubeClient } from './kube-client.ts';
 import { toClusterError } from './kube-errors.ts';
-import { isAnswer, type KubeTransport } from './kube-transport.ts';
+import { ApiException, type KubeTransport } from './kube-transport.ts';
 import type { AllResources, Json, Resource, Resources } from './resources.ts';
 
 export interface KubeResourcesOptions {
-  readonly kubeConfig: KubeConfig | KubeTransport;
+  readonly transport: KubeTransport;
   readonly clock: Clock;
   readonly log: Log;
   /** How long a call may take. */
   readonly timeoutMs?: number;
-  /** For a process that is started to answer one event. */
-  readonly quick?: boolean | undefined;
   readonly onResource?: (now: Resource | undefined, before: Resource | undefined) => void;
 }
 
@@ -40,15 +38,13 @@ const fieldManager = 'bamel-sync-inventory';
 /** Our custom resources through the API: watched once they are installed. */
 export function createKubeResources(options: KubeResourcesOptions): Resources & { close(): void } {
   const { clock, log, timeoutMs = 30_000, onResource = () => undefined } = options;
-  const connections = keepConnections(options.kubeConfig, {
+  const kube = createKubeClient(options.transport, {
     readMs: Math.min(timeoutMs, longestReadMs),
     writeMs: timeoutMs,
-    quick: options.quick,
   });
-  const { custom, core } = connections.apis;
+  const { custom, core } = kube.apis;
   let caches: Record<KindName, Cache<Resource>> | undefined;
   let asking: Promise<void> | undefined;
-  let isInstalled = false;
   let askAgainAt = 0;
 
   const installed = async (): Promise<boolean> => {
@@ -61,10 +57,9 @@ export function createKubeResources(options: KubeResourcesOptions): Resources & 
   const watch = (kind: KindName): Cache<Resource> => {
     const { plural } = resourceKinds[kind];
     return createCache<Raw, Resource>({
-      connections,
+      kube,
       clock,
-      // That there is nothing to list where nothing is installed is no news.
-      log: { ...log, warn: (...said) => log[isInstalled ? 'warn' : 'debug'](...said) },
+      log,
       path: `/apis/${apiVersion}/${plural}`,
       async list(_continue) {
         const { items, metadata }: RawList = await custom.listCustomObjectForAllNamespaces({
@@ -84,25 +79,16 @@ export function createKubeResources(options: KubeResourcesOptions): Resources & 
       onChange: onResource,
     });
   };
-  /**
-   * Watches what is installed; whoever wants to know meanwhile waits for the same answer. Mostly it is installed, and
-   * asked for at the same time.
-   */
+  /** Watches our kinds if they are installed; concurrent callers share the question. */
   const begin = async (): Promise<void> => {
     if (clock.monotonic() < askAgainAt) return;
-    const begun = { autoscaler: watch('autoscaler'), pool: watch('pool'), node: watch('node') };
-    try {
-      isInstalled = await installed();
-    } finally {
-      if (isInstalled) caches = begun;
-      else close(begun);
-    }
-    if (!isInstalled) askAgainAt = clock.monotonic() + askEveryMs;
+    if (await installed())
+      caches = { autoscaler: watch('autoscaler'), pool: watch('pool'), node: watch('node') };
+    else askAgainAt = clock.monotonic() + askEveryMs;
   };
   const stopWatching = (): void => {
-    if (caches) close(caches);
+    for (const cache of Object.values(caches ?? {})) cache.close();
     caches = undefined;
-    isInstalled = false;
   };
   const at = ({ kind, namespace, name }: Resource) => ({
     group,
@@ -197,13 +183,9 @@ export function createKubeResources(options: KubeResourcesOptions): Resources & 
     },
     close() {
       stopWatching();
-      connections.close();
+      kube.close();
     },
   };
-}
-
-function close(caches: Record<KindName, Cache<Resource>>): void {
-  for (const cache of Object.values(caches)) cache.close();
 }
 
 /** Undefined: it is not there, or another version is. Whatever else goes wrong is thrown. */
@@ -211,7 +193,7 @@ async function call<Value>(work: () => Promise<Value>): Promise<Value | undefine
   try {
     return await work();
   } catch (error) {
-    if (isAnswer(error) && (error.code === 404 || error.code === 409)) return undefined;
+    if (error instanceof ApiException && (error.code === 404 || error.code === 409)) return undefined;
     throw error instanceof ClusterError ? error : toClusterError(error);
   }
 }

@@ -3,7 +3,7 @@ import type { ClusterView } from '../core/cluster.ts';
 import { type Clock, ClusterError } from '../ports.ts';
 import type { Log } from '../runtime/log.ts';
 import { type Cache, createCache } from './kube-cache.ts';
-import type { Connections } from './kube-connections.ts';
+import type { KubeClient } from './kube-client.ts';
 import { toBudget, toDaemonSet, toNamespace } from './kube-convert.ts';
 import { toClaim, toStorageClass, toVolume } from './kube-storage.ts';
 import type { ViewPart } from './view-parts.ts';
@@ -22,14 +22,14 @@ const limit = 500;
  * one that is not among those to be seen is not asked for.
  */
 export function watchSurroundings(
-  connections: Connections,
+  kube: KubeClient,
   {
     clock,
     log,
     sees,
   }: { readonly clock: Clock; readonly log: Log; readonly sees?: readonly ViewPart[] | undefined },
 ): { read(): Promise<Surroundings>; close(): void } {
-  const { core, storage, apps, policy } = connections.apis;
+  const { core, storage, apps, policy } = kube.apis;
   const watch = <Raw extends KubernetesObject, Kept>(
     part: ViewPart,
     path: string,
@@ -38,7 +38,7 @@ export function watchSurroundings(
   ): Cache<Kept> | undefined => {
     if (sees && !sees.includes(part)) return undefined;
     return createCache({
-      connections,
+      kube,
       clock,
       log,
       path,

@@ -5,7 +5,6 @@ import { isAccount, type TokenReview } from '../runtime/callers.ts';
 import { HttpError } from '../runtime/http-answer.ts';
 import type { Log } from '../runtime/log.ts';
 import { createRateLimit } from '../runtime/rate-limit.ts';
-import type { OpenKube } from './kube-config.ts';
 import { problemOf } from './kube-errors.ts';
 import { ApiException, type KubeTransport } from './kube-transport.ts';
 
@@ -44,7 +43,7 @@ interface Kept {
 
 /** Asks the API server whose token it is. Without an answer nobody is let in. */
 export function kubeTokenReview(
-  open: OpenKube,
+  kube: Pick<KubeTransport, 'send' | 'namespace'>,
   { audience, callers, tellers = [], clock, log }: TokenReviewOptions,
 ): TokenReview {
   const kept = new Map<string, Kept>();
@@ -53,12 +52,11 @@ export function kubeTokenReview(
 
   const ask = async (token: string): Promise<string | undefined> => {
     try {
-      const kube = await open();
       const { status } = await reviewOf(kube, token, audience);
       // A server that knows no audiences would let in any token that is good for itself.
       const isForUs = status.authenticated === true && status.audiences?.includes(audience) === true;
       const account = isForUs ? status.user?.username : undefined;
-      const acting = callers ?? [`system:serviceaccount:${kube.namespace ?? 'default'}:*`];
+      const acting = callers ?? [`system:serviceaccount:${(await kube.namespace()) ?? 'default'}:*`];
       return account !== undefined && [...acting, ...tellers].some((one) => isAccount(one, account))
         ? account
         : undefined;
@@ -92,7 +90,7 @@ export function kubeTokenReview(
 }
 
 async function reviewOf(
-  kube: KubeTransport,
+  kube: Pick<KubeTransport, 'send'>,
   token: string,
   audience: string,
 ): Promise<z.infer<typeof Review>> {
@@ -103,8 +101,7 @@ async function reviewOf(
       path: '/apis/authentication.k8s.io/v1/tokenreviews',
       query: {},
       body: { ...kind, spec: { token, audiences: [audience] } },
-      onlyAsks: true,
-      isUrgent: true,
+      isRead: true,
     },
     AbortSignal.timeout(answerMs),
   );

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
-import { httpRequest } from '../drivers/common/http.ts';
+import { httpRequest } from '../http/peer.ts';
 import { type DriverDeps, type Measured, MetricsError, type MetricsSource, PowerError } from '../ports.ts';
 
 export interface PrometheusOptions {

@@ -2,18 +2,28 @@ import {
   Etcd3,
   EtcdLeaseInvalidError,
   type IDuplexStream,
+  type IKeyValue,
   type ILeaseKeepAliveResponse,
+  type IRangeRequest,
+  type IRangeResponse,
+  type ITxnRequest,
+  type ITxnResponse,
+  type IWatchCreateRequest,
   type IWatchRequest,
   type IWatchResponse,
 } from 'etcd3';
-import { deadlineMs, type EtcdCalls } from './store-etcd-calls.ts';
+import type { Entry } from '../ports.ts';
 import { hostChoice } from './store-etcd-hosts.ts';
 import type { EtcdAddress } from './store-etcd-url.ts';
 
-type WatchStream = IDuplexStream<IWatchRequest, IWatchResponse>;
+/** Of one call: a put to a frozen member would hang. */
+export const deadlineMs = 2000;
 
-/** etcd through etcd3, which speaks gRPC. */
-export class EtcdClient extends Etcd3 implements EtcdCalls {
+type WatchStream = IDuplexStream<IWatchRequest, IWatchResponse>;
+export type WatchResponse = Pick<IWatchResponse, 'canceled' | 'events'>;
+
+/** The calls of etcd's API that the store needs. Nothing is sent twice; numbers of 64 bits are text. */
+export class EtcdClient extends Etcd3 {
   constructor({ hosts, credentials, serverName, auth }: EtcdAddress) {
     super({
       hosts: [...hosts],
@@ -41,10 +51,13 @@ export class EtcdClient extends Etcd3 implements EtcdCalls {
     });
   }
 
-  /** etcd3's own watcher stays silent after some cancellations (an expired token, compaction): not used. */
+  /**
+   * etcd3's own watcher stays silent after some cancellations (an expired token, compaction): not used. `onEnd`: the
+   * stream ended, whatever the reason. Rejects when the stream cannot be opened.
+   */
   async watchFrom(
-    request: Parameters<EtcdCalls['watchFrom']>[0],
-    onResponse: Parameters<EtcdCalls['watchFrom']>[1],
+    request: IWatchCreateRequest,
+    onResponse: (response: WatchResponse) => void,
     onEnd: () => void,
   ): Promise<{ cancel(): void }> {
     const stream = await this.#watchStream();
@@ -67,15 +80,21 @@ export class EtcdClient extends Etcd3 implements EtcdCalls {
     });
   }
 
-  kvRange: EtcdCalls['kvRange'] = (request) => this.kv.range(request);
+  kvRange(request: IRangeRequest): Promise<IRangeResponse> {
+    return this.kv.range(request);
+  }
 
-  kvTxn: EtcdCalls['kvTxn'] = (request) => this.kv.txn(request);
+  kvTxn(request: ITxnRequest): Promise<ITxnResponse> {
+    return this.kv.txn(request);
+  }
 
+  /** Returns the id of the new lease. */
   async leaseGrant(seconds: number): Promise<string> {
     const { ID } = await this.leaseClient.leaseGrant({ TTL: seconds });
     return ID;
   }
 
+  /** False: the lease does not exist any more. */
   async leaseKeepAlive(id: string, withinMs: number): Promise<boolean> {
     const stream = await this.leaseClient.leaseKeepAlive({ deadline: Date.now() + withinMs });
     try {
@@ -91,9 +110,29 @@ export class EtcdClient extends Etcd3 implements EtcdCalls {
     }
   }
 
+  /** Succeeds as well when the lease does not exist. */
   async leaseRevoke(ID: string): Promise<void> {
     await this.leaseClient.leaseRevoke({ ID }).catch((error) => {
       if (!(error instanceof EtcdLeaseInvalidError)) throw error;
     });
   }
 }
+
+/** All keys that begin with it: up to the first that does not, which is the prefix with its last byte raised. */
+export function rangeOf(prefix: string): { key: Buffer; range_end: Buffer } {
+  // The zero byte stands for all there is.
+  if (prefix === '') return { key: Buffer.of(0), range_end: Buffer.of(0) };
+  const key = Buffer.from(prefix);
+  const range_end = Buffer.from(key);
+  const last = range_end.length - 1;
+  // In UTF-8 no byte is 0xff.
+  range_end[last] = (range_end[last] ?? 0) + 1;
+  return { key, range_end };
+}
+
+export const toEntry = ({ key, value, mod_revision, create_revision }: IKeyValue): Entry => ({
+  key: key.toString(),
+  value: value.toString(),
+  revision: Number(mod_revision),
+  created: Number(create_revision),
+});

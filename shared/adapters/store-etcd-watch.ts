@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Entry, type StoreChange, StoreError, type Watch } from '../ports.ts';
 import { ChangeQueue } from './store-changes.ts';
-import { type EtcdCalls, rangeOf, toEntry, type WatchResponse } from './store-etcd-calls.ts';
+import { type EtcdClient, rangeOf, toEntry, type WatchResponse } from './store-etcd-client.ts';
 
 const reconnectMs = 250;
 
@@ -12,14 +12,14 @@ type List = (prefix: string) => Promise<{ readonly revision: number; readonly en
  * is not possible any more (compacted, or cancelled for any other reason) it is listed anew.
  */
 export class EtcdWatch implements Watch {
-  readonly #etcd: EtcdCalls;
+  readonly #etcd: EtcdClient;
   readonly #list: List;
   readonly #prefix: string;
   readonly #queue: ChangeQueue;
   readonly #closing = new AbortController();
   #running: Promise<void> | undefined;
 
-  constructor(etcd: EtcdCalls, list: List, prefix: string, onChange: (change: StoreChange) => void) {
+  constructor(etcd: EtcdClient, list: List, prefix: string, onChange: (change: StoreChange) => void) {
     this.#etcd = etcd;
     this.#list = list;
     this.#prefix = prefix;

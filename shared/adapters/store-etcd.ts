@@ -12,7 +12,8 @@ import {
 } from '../ports.ts';
 import { keys } from './keys.ts';
 import { checkCommit } from './store-checks.ts';
-import { deadlineMs, type EtcdCalls, rangeOf, toEntry } from './store-etcd-calls.ts';
+import { deadlineMs, type EtcdClient, rangeOf, toEntry } from './store-etcd-client.ts';
+import { errorCode, storeError } from './store-etcd-errors.ts';
 import { EtcdWatch } from './store-etcd-watch.ts';
 import { HeldLease, leftToItsTtl } from './store-lease.ts';
 
@@ -20,7 +21,7 @@ const pageSize = 1000;
 
 /** The store in an etcd cluster, for any number of processes. Nothing is asked of etcd until the first call. */
 export class EtcdStore implements Store {
-  readonly #etcd: EtcdCalls;
+  readonly #etcd: EtcdClient;
   readonly #tries: number;
   readonly #watches = new Set<EtcdWatch>();
   readonly #held = new Set<HeldLease>();
@@ -28,7 +29,7 @@ export class EtcdStore implements Store {
   readonly #awaited = new Set<string>();
   #failingSince: number | undefined;
 
-  constructor(etcd: EtcdCalls, hosts: number) {
+  constructor(etcd: EtcdClient, hosts: number) {
     this.#etcd = etcd;
     this.#tries = hosts + 1;
   }
@@ -147,8 +148,6 @@ export class EtcdStore implements Store {
         this.#failingSince = undefined;
         return answer;
       } catch (error) {
-        // With its many kinds of errors etcd3 is loaded: not before there is one.
-        const { errorCode, storeError } = await import('./store-etcd-errors.ts');
         const code = errorCode(error, kind);
         const spent = performance.now() - startedAt;
         if (code === 'unavailable' && tries < this.#tries && spent < 2 * deadlineMs) continue;

@@ -1,10 +1,10 @@
-import { parseCron, sinceLast } from './cron.ts';
+import { sinceLast } from './cron.ts';
 import type { PoolSpec, Window } from './settings.ts';
 
 /** True from a match of the cron line until its duration is over. */
 export function isOpen({ cron, forMs, timeZone }: Window, now: number): boolean {
-  const parsed = parseCron(cron);
-  return typeof parsed !== 'string' && sinceLast(parsed, now, forMs, timeZone) !== undefined;
+  const since = sinceLast(cron, now, timeZone);
+  return since !== undefined && since < forMs;
 }
 
 export interface Minimum {

@@ -1,9 +1,10 @@
-import { Agent as HttpAgent, request as httpRequest } from 'node:http';
-import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
-import { rootCertificates } from 'node:tls';
-import { CloudEvent, HTTP } from 'cloudevents';
-import type { BamelEvent, Clock, EventSink } from '../ports.ts';
+import { basicAuth } from '../http/address.ts';
+import { settingsAgent } from '../http/agent.ts';
+import { retryAfterMs } from '../http/answers.ts';
+import { exchange } from '../http/exchange.ts';
+import type { Clock, EventSink } from '../ports.ts';
 import type { TokenSource } from './callers.ts';
+import { eventMessage } from './event-message.ts';
 import { newId } from './ids.ts';
 import { withoutCredentials } from './redact.ts';
 
@@ -40,35 +41,39 @@ const worthARetry = (status: number) => status >= 500 || [404, 408, 409, 429].in
 export function createHttpSink(options: HttpSinkOptions): HttpSink {
   const { source, clock, extensions, caCerts, token, timeoutMs = 5_000, tries = 4 } = options;
   const url = new URL(options.url);
-  const secure = url.protocol === 'https:';
-  const agent = secure
-    ? new HttpsAgent({ keepAlive: true, ...(caCerts && { ca: [...rootCertificates, caCerts] }) })
-    : new HttpAgent({ keepAlive: true });
+  const agent = settingsAgent(url, caCerts);
+  const { username, password } = url;
 
   async function post(headers: Record<string, string>, body: string): Promise<Attempt> {
-    const { promise, resolve, reject } = Promise.withResolvers<Attempt>();
     const signal = AbortSignal.timeout(timeoutMs);
-    const request = (secure ? httpsRequest : httpRequest)(url, { method: 'POST', headers, agent, signal });
-    request.on('error', reject);
-    request.on('response', (response) => {
-      // The body is of no interest, but the connection is free for the next event only once it is read.
-      response.resume().on('error', reject);
-      response.on('end', () => {
-        const { statusCode: status = 0, headers: answered } = response;
-        resolve({ status, retryAfterMs: retryAfterMs(answered['retry-after'], clock.now()) });
+    try {
+      const { status, headers: answered } = await exchange({
+        method: 'POST',
+        url,
+        headers,
+        body,
+        agent,
+        signal,
       });
-    });
-    request.end(body);
-    return promise.catch((error: Error) => ({
-      problem: signal.aborted ? `no answer within ${timeoutMs / 1_000} s` : error.message,
-    }));
+      return { status, retryAfterMs: retryAfterMs(answered['retry-after'], clock.now()) };
+    } catch (error) {
+      return {
+        problem: signal.aborted ? `no answer within ${timeoutMs / 1_000} s` : (error as Error).message,
+      };
+    }
   }
 
   return {
     async emit(event) {
-      const { headers, body } = encode(event, source, clock.now(), extensions);
+      const time = clock.now();
+      const { headers, body } = eventMessage({ ...event, id: newId('ev', time), source, time, extensions });
       const [secret] = ((await token?.()) ?? '').split('\n');
       if (secret) headers.authorization = `Bearer ${secret.trim()}`;
+      else if (username || password)
+        headers.authorization = basicAuth({
+          username: decodeURIComponent(username),
+          password: decodeURIComponent(password),
+        });
       let last = '';
       for (let attempt = 1; attempt <= tries; attempt++) {
         const { status = 0, problem, retryAfterMs: asked = 0 } = await post(headers, body);
@@ -91,41 +96,5 @@ export function createHttpSink(options: HttpSinkOptions): HttpSink {
 interface Attempt {
   readonly status?: number;
   readonly problem?: string;
-  readonly retryAfterMs?: number;
-}
-
-function encode(
-  event: BamelEvent,
-  source: string,
-  now: number,
-  extensions: Readonly<Record<string, string>> = {},
-): { headers: Record<string, string>; body: string } {
-  const { type, subject, data } = event;
-  const time = new Date(now).toISOString();
-  const datacontenttype = 'application/json';
-  const message = HTTP.binary(
-    new CloudEvent({
-      ...extensions,
-      id: newId('ev', now),
-      source,
-      type,
-      subject,
-      time,
-      datacontenttype,
-      data,
-    }),
-  );
-  const headers = Object.entries(message.headers).map(([name, value]) => [name, headerSafe(String(value))]);
-  return { headers: Object.fromEntries(headers), body: String(message.body) };
-}
-
-/** As the CloudEvents HTTP binding wants it: anything but printable ASCII is percent-encoded. */
-function headerSafe(value: string): string {
-  return value.replace(/[^ -~]|["%]/gu, (char) => encodeURIComponent(char));
-}
-
-function retryAfterMs(header: string | undefined, now: number): number {
-  if (!header) return 0;
-  const ms = /^\d+$/.test(header) ? Number(header) * 1_000 : Date.parse(header) - now;
-  return Number.isFinite(ms) ? Math.max(0, ms) : 0;
+  readonly retryAfterMs?: number | undefined;
 }

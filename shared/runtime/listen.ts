@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
-import { type AddressInfo, BoundSocket, isIPv4 } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { SettingsError } from './flags.ts';
 import type { Log } from './log.ts';
 import { keepFresh, readTls, type TlsFiles } from './tls-files.ts';
@@ -66,9 +66,6 @@ export async function listen(options: ListenOptions, onRequest: RequestListener)
 
 async function bind(server: Server | TlsServer, host: string, port: number): Promise<void> {
   const listening = once(server, 'listening');
-  // Given as text, an address is looked up even if it is one, and what it takes to read any is set up: a tenth of a
-  // cold start.
-  if (isIPv4(host)) server.listen(new BoundSocket({ host, port }));
-  else server.listen(port, host);
+  server.listen(port, host);
   await listening;
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Remote as CoreRemote } from '../core/remote.ts';
-import { Tls } from '../drivers/common/tls.ts';
+import { Tls } from '../http/tls.ts';
 import { durationMs } from '../runtime/duration.ts';
 import { ClusterID, DiscoveryUrl, OfferTerms, PublicKey } from './offer.ts';
 

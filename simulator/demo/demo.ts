@@ -29,7 +29,7 @@ export async function runDemo(settings: ProcessSettings): Promise<void> {
   const inventory = lab.inventory();
   const stopping = new AbortController();
   let host: Host | undefined;
-  const { deps, openKube, close } = await connect({
+  const { deps, transport, close } = await connect({
     // Never the store that BAMEL_STORE may name: the demo would replace the inventory in it.
     // The lab's BMCs are on loopback, wherever the demo itself listens.
     settings: { ...settings, store: 'embedded:', allowedNetworks: ['127.0.0.0/8'] },
@@ -48,7 +48,7 @@ export async function runDemo(settings: ProcessSettings): Promise<void> {
     },
     'inventory loaded',
   );
-  const door = orExit(() => doorOf(settings, deps, openKube));
+  const door = orExit(() => doorOf(settings, deps, transport));
   host = await startHost({
     deps,
     serve: door.doorway,

@@ -9,7 +9,7 @@ function slowList(pages: number, secondsEach: number) {
   const soon = () => new Promise<void>((resolve) => setImmediate(resolve));
   const clock: Clock = { now: () => now, monotonic: () => now, sleep: soon };
   return createCache<V1Pod, string>({
-    connections: { watch: async () => new AbortController() },
+    kube: { watch: async () => new AbortController() },
     path: '/api/v1/pods',
     async list(page): Promise<KubernetesListObject<V1Pod>> {
       const at = Number(page ?? 0);

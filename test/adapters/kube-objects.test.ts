@@ -1,7 +1,10 @@
-import { shareKube } from '../../shared/adapters/kube-config.ts';
 import { kubeObjects } from '../../shared/adapters/kube-objects.ts';
-import type { KubeAnswer, KubeCall, KubeTransport } from '../../shared/adapters/kube-transport.ts';
-import { httpsTransport } from '../../shared/adapters/kube-transport-https.ts';
+import {
+  type KubeAnswer,
+  type KubeCall,
+  type KubeTransport,
+  kubeTransport,
+} from '../../shared/adapters/kube-transport.ts';
 import { PowerError } from '../../shared/ports.ts';
 import { type LabApi, startApi } from '../../simulator/lab/api/index.ts';
 
@@ -9,8 +12,7 @@ let api: LabApi;
 let transport: KubeTransport;
 beforeAll(async () => {
   api = await startApi({});
-  const target = { server: api.url, namespace: undefined, tls: {}, token: () => undefined };
-  transport = httpsTransport(target);
+  transport = kubeTransport({ kubeconfig: api.kubeconfig() });
 });
 afterAll(async () => {
   transport.close();
@@ -31,17 +33,15 @@ const failing = async (work: Promise<unknown>): Promise<PowerError> => {
   return error as PowerError;
 };
 const answering = (given: Partial<KubeAnswer>, calls: KubeCall[] = []) =>
-  kubeObjects(async () => ({
-    ...transport,
+  kubeObjects({
     async send(call) {
       calls.push(call);
       return { status: 200, headers: {}, text: '', ...given };
     },
-  }));
+  });
 
 test('an object is made once, read, listed by its labels, changed and deleted', async () => {
-  const kube = shareKube({ kubeconfig: api.kubeconfig() });
-  const objects = kubeObjects(kube.open);
+  const objects = kubeObjects(transport);
   const path = `${folder}/one`;
   expect(await objects.get(path, patient())).toBeUndefined();
   const made = await objects.ensure(path, settings('one', { of: 'us' }), patient());
@@ -58,13 +58,11 @@ test('an object is made once, read, listed by its labels, changed and deleted', 
   expect(await objects.remove(path, patient())).toBe(true);
   expect(await objects.remove(path, patient())).toBe(false);
   expect(await failing(objects.patch(path, {}, patient()))).toMatchObject({ code: 'busy' });
-  await kube.close();
 });
 
 test('who was faster made it: that is what is there', async () => {
   let there = false;
-  const objects = kubeObjects(async () => ({
-    ...transport,
+  const objects = kubeObjects({
     async send(call, signal) {
       if (call.method === 'POST' && !there) {
         there = true;
@@ -72,7 +70,7 @@ test('who was faster made it: that is what is there', async () => {
       }
       return transport.send(call, signal);
     },
-  }));
+  });
   expect(await objects.ensure(`${folder}/race`, settings('race'), patient())).toMatchObject({
     metadata: { labels: { by: 'another' } },
   });
@@ -81,7 +79,7 @@ test('who was faster made it: that is what is there', async () => {
 test.each(['/apis/authentication.liqo.io/v1beta1/namespaces/a/resourceslices/x', '/apis/no.such/v1/things'])(
   'that a kind is not served proves nothing about its objects: %s',
   async (path) => {
-    const objects = kubeObjects(async () => transport);
+    const objects = kubeObjects(transport);
     for (const work of [objects.get(path, patient()), objects.remove(path, patient())]) {
       const error = await failing(work);
       expect(error).toMatchObject({ code: 'refused', final: false });
@@ -137,16 +135,15 @@ test('an answer that is no object is none', async () => {
 });
 
 test('nobody there is unreachable, no answer is a time-out, and an aborted signal sends nothing', async () => {
-  const nobody = shareKube({ kubeconfig: api.kubeconfig().replace(/127\.0\.0\.1:\d+/, '127.0.0.1:1') });
-  expect(await failing(kubeObjects(nobody.open).get(`${folder}/x`, patient()))).toMatchObject({
+  const nobody = kubeTransport({ kubeconfig: api.kubeconfig().replace(/127\.0\.0\.1:\d+/, '127.0.0.1:1') });
+  expect(await failing(kubeObjects(nobody).get(`${folder}/x`, patient()))).toMatchObject({
     code: 'unreachable',
   });
-  await nobody.close();
-  const silent = kubeObjects(async () => ({
-    ...transport,
+  nobody.close();
+  const silent = kubeObjects({
     send: (_, signal) =>
       new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
-  }));
+  });
   expect(await failing(silent.get(`${folder}/x`, AbortSignal.timeout(50)))).toMatchObject({
     code: 'timeout',
   });

@@ -11,7 +11,7 @@ const ourKinds = ['baremetalautoscalers', 'nodepools', 'baremetalnodes'];
 function open(discover: () => Promise<KubeAnswer>) {
   const asked: string[] = [];
   const transport: KubeTransport = {
-    namespace: undefined,
+    namespace: async () => undefined,
     async send({ path }: KubeCall) {
       asked.push(path);
       if (path === '/apis/bamel.dev/v1alpha1') return discover();
@@ -20,7 +20,7 @@ function open(discover: () => Promise<KubeAnswer>) {
     watch: () => new Promise(() => undefined),
     close: () => undefined,
   };
-  return { asked, resources: createKubeResources({ kubeConfig: transport, clock: realClock, log }) };
+  return { asked, resources: createKubeResources({ transport, clock: realClock, log }) };
 }
 const installed = async () => answer({ resources: ourKinds.map((name) => ({ name })) });
 const nothing = { autoscaler: [], pool: [], node: [] };

@@ -1,5 +1,4 @@
 import {
-  ApiException,
   AppsV1Api,
   CoreV1Api,
   KubeConfig,
@@ -9,8 +8,9 @@ import {
   type V1StorageClass,
 } from '@kubernetes/client-node';
 import { createCache } from '../../shared/adapters/kube-cache.ts';
+import { createKubeClient } from '../../shared/adapters/kube-client.ts';
 import { createKubeCluster } from '../../shared/adapters/kube-cluster.ts';
-import { keepConnections } from '../../shared/adapters/kube-connections.ts';
+import { ApiException, kubeTransport } from '../../shared/adapters/kube-transport.ts';
 import { createLog } from '../../shared/runtime/log.ts';
 import { startApi } from '../../simulator/lab/api/index.ts';
 import { fastClock } from '../contract/cluster-adapter-suite.ts';
@@ -33,7 +33,7 @@ async function startLab(): Promise<KubeConfig> {
 
 test('what decides about pods besides pods and nodes is in the view, and stays up to date', async () => {
   const kubeConfig = await startLab();
-  const cluster = createKubeCluster({ kubeConfig, clock: fastClock(10), log });
+  const cluster = createKubeCluster({ transport: kubeTransport(kubeConfig), clock: fastClock(10), log });
   cleanup.defer(() => cluster.close());
   const core = kubeConfig.makeApiClient(CoreV1Api);
   const template = {
@@ -99,11 +99,11 @@ test.each([403, 404])(
   'a kind that the server answers %s for is refused, until it no longer is',
   async (code) => {
     const answers: (KubernetesListObject<V1StorageClass> | Error)[] = [
-      new ApiException(code, 'no', JSON.stringify({ message: 'you may not' }), {}),
+      new ApiException({ status: code, text: JSON.stringify({ message: 'you may not' }), headers: {} }),
     ];
     const kubeConfig = await startLab();
     const cache = createCache<V1StorageClass, string>({
-      connections: keepConnections(kubeConfig, { readMs: 5_000, writeMs: 5_000 }),
+      kube: createKubeClient(kubeTransport(kubeConfig), { readMs: 5_000, writeMs: 5_000 }),
       path: '/apis/storage.k8s.io/v1/storageclasses',
       list: async () => {
         const [answer] = answers;

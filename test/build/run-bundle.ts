@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cp, link, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { basename, dirname, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 
 export interface RunningBundle {
@@ -15,24 +15,15 @@ export interface RunningBundle {
   remove(): Promise<void>;
 }
 
-/**
- * A copy of a bundle's folder, which must not change the executable in it: that is the same file. It is large, and one
- * that is being written while another process is started cannot be run.
- */
-export async function copyBundle(folder: string, to: string): Promise<void> {
-  await cp(folder, to, { recursive: true, filter: (path) => basename(path) !== 'function' });
-  if ((await readdir(folder)).includes('function'))
-    await link(join(folder, 'function'), join(to, 'function'));
-}
-
-/** Runs a copy of a bundle's folder as its image does, with nothing of the project near it nor in its environment. */
-export async function runBundle(folder: string, env: Record<string, string> = {}): Promise<RunningBundle> {
+/** Runs a program in a copy of what was built, with nothing of the project near it nor in its environment. */
+export async function runBundle(
+  dist: string,
+  args: readonly string[],
+  env: Record<string, string> = {},
+): Promise<RunningBundle> {
   const alone = await mkdtemp(join(tmpdir(), 'bamel-bundle-'));
-  await copyBundle(folder, alone);
-  const [program, ...args] = (await readdir(alone)).includes('start')
-    ? [join(alone, 'start')]
-    : [process.execPath, 'index.mjs'];
-  const child = spawn(program, args, {
+  await cp(dist, alone, { recursive: true });
+  const child = spawn(process.execPath, args, {
     cwd: alone,
     env: { PATH: dirname(process.execPath), PORT: '0', LOG_FORMAT: 'json', HOME: alone, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -39,10 +39,11 @@ export interface BuiltBamel {
 
 /** The command as it is shipped. */
 export async function buildBamel(): Promise<BuiltBamel> {
-  const { program, remove } = await buildFolder('bamel');
+  const built = await buildFolder();
+  const program = built.program('bamel');
   return {
     program,
     run: (args, env = {}) => runProgram(process.execPath, [program, ...args], env, 120_000),
-    remove,
+    remove: built.remove,
   };
 }

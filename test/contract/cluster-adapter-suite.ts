@@ -7,8 +7,8 @@ import {
   StorageV1Api,
   type V1PodSpec,
 } from '@kubernetes/client-node';
-import { createKubeCluster, type KubeClusterOptions } from '../../shared/adapters/kube-cluster.ts';
-import { openKube } from '../../shared/adapters/kube-config.ts';
+import { createKubeCluster } from '../../shared/adapters/kube-cluster.ts';
+import { kubeTransport } from '../../shared/adapters/kube-transport.ts';
 import type { Pod } from '../../shared/core/cluster.ts';
 import { type Clock, type Cluster, ClusterError } from '../../shared/ports.ts';
 import { createLog } from '../../shared/runtime/log.ts';
@@ -52,21 +52,8 @@ interface Told {
   readonly terminating: boolean | undefined;
 }
 
-type Reach = (kubeConfig: KubeConfig) => Promise<KubeClusterOptions['kubeConfig']>;
-
-/** As a host of ours does that finds this kubeconfig: without client-node, where that is possible. */
-export const withoutClient: Reach = (kubeConfig) => openKube({ kubeconfig: kubeConfig.exportConfig() });
-
-/** As a function does that is started for an event. */
-export const quickly: Reach = (kubeConfig) =>
-  openKube({ kubeconfig: kubeConfig.exportConfig(), quick: true });
-
 /** The port Cluster as the API server fulfils it, on a server that a test can take away. */
-export function clusterAdapterContract(
-  name: string,
-  start: () => Promise<ClusterHarness>,
-  reach: Reach = async (kubeConfig) => kubeConfig,
-): void {
+export function clusterAdapterContract(name: string, start: () => Promise<ClusterHarness>): void {
   describe(`the cluster adapter on ${name}:`, () => {
     let harness: ClusterHarness;
     let proxy: CutProxy;
@@ -81,7 +68,7 @@ export function clusterAdapterContract(
       core = harness.kubeConfig.makeApiClient(CoreV1Api);
       proxy = await startProxy(Number(new URL(harness.kubeConfig.getCurrentCluster()?.server ?? '').port));
       cluster = createKubeCluster({
-        kubeConfig: await reach(throughPort(harness.kubeConfig, proxy.port)),
+        transport: kubeTransport(throughPort(harness.kubeConfig, proxy.port)),
         clock: fastClock(10),
         log: createLog({ level: 'silent', format: 'json' }),
         onPod: (now, before) =>

@@ -3,6 +3,7 @@ import { cordonedBy } from '../../functions/deps.ts';
 import { encode } from '../../shared/adapters/codec.ts';
 import { keys } from '../../shared/adapters/keys.ts';
 import { createKubeCluster } from '../../shared/adapters/kube-cluster.ts';
+import { kubeTransport } from '../../shared/adapters/kube-transport.ts';
 import type { MachineStatus } from '../../shared/core/machine.ts';
 import type { Cluster } from '../../shared/ports.ts';
 import { createLog } from '../../shared/runtime/log.ts';
@@ -26,7 +27,11 @@ export function drainContract(name: string, start: () => Promise<ClusterHarness>
       harness = await start();
       proxy = await startProxy(Number(new URL(harness.kubeConfig.getCurrentCluster()?.server ?? '').port));
       const kubeConfig = throughPort(harness.kubeConfig, proxy.port);
-      cluster = createKubeCluster({ kubeConfig, clock: fastClock(10), log: silent });
+      cluster = createKubeCluster({
+        transport: kubeTransport(kubeConfig),
+        clock: fastClock(10),
+        log: silent,
+      });
       // Something that is never the node of a test: no node of a test is the last one.
       await harness.addNode('other', { taints: [{ key: 'test/other', effect: 'NoSchedule' }] });
     }, 600_000);

@@ -1,6 +1,7 @@
 import { AppsV1Api, StorageV1Api } from '@kubernetes/client-node';
 import { cordonedBy } from '../../functions/deps.ts';
 import { createKubeCluster } from '../../shared/adapters/kube-cluster.ts';
+import { kubeTransport } from '../../shared/adapters/kube-transport.ts';
 import type { MachineStatus } from '../../shared/core/machine.ts';
 import type { Cluster } from '../../shared/ports.ts';
 import { createLog } from '../../shared/runtime/log.ts';
@@ -24,7 +25,11 @@ export function joinContract(name: string, start: () => Promise<ClusterHarness>)
 
     beforeAll(async () => {
       harness = await start();
-      cluster = createKubeCluster({ kubeConfig: harness.kubeConfig, clock: fastClock(10), log: silent });
+      cluster = createKubeCluster({
+        transport: kubeTransport(harness.kubeConfig),
+        clock: fastClock(10),
+        log: silent,
+      });
     }, 600_000);
     beforeEach(async () => {
       world = await startFunctionsWorld(harness, cluster);

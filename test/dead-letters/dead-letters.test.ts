@@ -9,10 +9,10 @@ import { createInventory } from '../../shared/adapters/inventory.ts';
 import { openStore } from '../../shared/adapters/store.ts';
 import type { BamelEvent, Store } from '../../shared/ports.ts';
 import { realClock } from '../../shared/runtime/clock.ts';
+import { served } from '../../shared/runtime/function.ts';
 import { createLog } from '../../shared/runtime/log.ts';
 import { createMetrics } from '../../shared/runtime/metrics.ts';
 import { type Served, serve } from '../../shared/runtime/serve.ts';
-import { served } from '../../shared/runtime/served.ts';
 import { runBamel } from '../cli/run-bamel.ts';
 
 let folder: string;

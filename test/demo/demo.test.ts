@@ -7,8 +7,8 @@ import { type Demo, type Said, startDemo } from './run-demo.ts';
 let host: BuiltFolder;
 let demos: Readonly<Record<keyof typeof scenarios, Demo>>;
 beforeAll(async () => {
-  host = await buildFolder('host');
-  const start = (name: string) => startDemo(host.program, ['--speed', '40', '--scenario', name]);
+  host = await buildFolder();
+  const start = (name: string) => startDemo(host.program('host'), ['--speed', '40', '--scenario', name]);
   demos = { day: start('day'), homelab: start('homelab'), burst: start('burst') };
 }, 120_000);
 afterAll(async () => {

@@ -30,13 +30,28 @@ test.each(refused)('%s is refused', (_, pem, why) => {
   expect(csrProblem(pem, wanted)).toMatch(why);
 });
 
-/** The DER of a request with some bytes replaced, as PEM again. */
+const derOf = (pem: string): Buffer => Buffer.from(pem.replace(/-----.*-----|\s/g, ''), 'base64');
+const pemOf = (der: Buffer): string =>
+  `-----BEGIN CERTIFICATE REQUEST-----\n${der.toString('base64')}\n-----END CERTIFICATE REQUEST-----\n`;
+
+/** A request with one byte of its DER replaced. */
 const damaged = (at: number, flip: number): string => {
-  const bytes = Buffer.from(request().replace(/-----.*-----|\s/g, ''), 'base64');
+  const bytes = derOf(request());
   const index = at % bytes.length;
   bytes[index] = (bytes[index] ?? 0) ^ flip;
-  return `-----BEGIN CERTIFICATE REQUEST-----\n${bytes.toString('base64')}\n-----END CERTIFICATE REQUEST-----\n`;
+  return pemOf(bytes);
 };
+
+test('only the DER of a request and nothing more is accepted', () => {
+  const der = derOf(request());
+  const rest = der.subarray(3);
+  expect(csrProblem(pemOf(der), wanted)).toBeUndefined();
+  expect(csrProblem(pemOf(Buffer.concat([der, Buffer.from([5, 0])])), wanted)).toBe('it is damaged');
+  const longer = Buffer.concat([Buffer.from([0x30, 0x81, rest.length + 2]), rest, Buffer.from([5, 0])]);
+  expect(csrProblem(pemOf(longer), wanted)).toBe('it is damaged');
+  const ber = Buffer.concat([Buffer.from([0x30, 0x82, 0, rest.length]), rest]);
+  expect(csrProblem(pemOf(ber), wanted)).toBe('it is damaged');
+});
 
 test('whatever bit of it is turned, it is refused and nothing else happens', () => {
   fc.assert(

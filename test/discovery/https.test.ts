@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readOffers } from '../../shared/adapters/offers.ts';
 import { failureOf } from '../../shared/drivers/common/failure.ts';
-import { httpRequest } from '../../shared/drivers/common/http.ts';
+import { httpRequest } from '../../shared/http/peer.ts';
 import { newSigningKey } from '../../shared/runtime/ed25519.ts';
 import { makeAuthority } from '../real/stack/certificates.ts';
 import { describeWith } from '../support/programs.ts';

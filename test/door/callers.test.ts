@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { doorOf, sinkToken } from '../../functions/door.ts';
 import { createInventory } from '../../shared/adapters/inventory.ts';
-import { shareKube } from '../../shared/adapters/kube-config.ts';
+import { kubeTransport } from '../../shared/adapters/kube-transport.ts';
 import { openStore } from '../../shared/adapters/store.ts';
 import type { TokenReview } from '../../shared/runtime/callers.ts';
 import { realClock } from '../../shared/runtime/clock.ts';
@@ -128,7 +128,7 @@ describe('as the settings say', () => {
       const door = doorOf(
         read.settings,
         { inventory, clock: realClock, log: memoryLog().log },
-        shareKube({}).open,
+        kubeTransport({}),
       );
       await door.close();
       return door.doorway;

@@ -14,15 +14,15 @@ const fine: V1TokenReviewStatus = {
 function world(answer: () => V1TokenReviewStatus, more: Partial<TokenReviewOptions> = {}) {
   const asked: unknown[] = [];
   let ms = 0;
-  const kube: Partial<KubeTransport> = {
-    namespace: 'bamel',
+  const kube: Pick<KubeTransport, 'namespace' | 'send'> = {
+    namespace: async () => 'bamel',
     async send({ body }: KubeCall) {
       asked.push((body as { spec: unknown }).spec);
       return { status: 201, headers: {}, text: JSON.stringify({ status: answer() }) };
     },
   };
   const { log, lines } = memoryLog();
-  const review = kubeTokenReview(async () => kube as KubeTransport, {
+  const review = kubeTokenReview(kube, {
     audience: 'bamel',
     clock: { monotonic: () => ms },
     log,

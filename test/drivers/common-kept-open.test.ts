@@ -1,9 +1,8 @@
 import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { keptOpen } from '../../shared/drivers/common/exchange.ts';
 import { failureOf } from '../../shared/drivers/common/failure.ts';
-import { type HttpPeer, httpRequest } from '../../shared/drivers/common/http.ts';
+import { type HttpPeer, httpRequest, keptOpen } from '../../shared/http/peer.ts';
 import { eventually } from '../support/eventually.ts';
 import { failing, patient } from './harness.ts';
 

@@ -1,11 +1,11 @@
 import { createServer } from 'node:http';
 import type { MachineSpec } from '../../shared/core/machine.ts';
 import { failureOf } from '../../shared/drivers/common/failure.ts';
-import { digestAnswer } from '../../shared/drivers/http/digest.ts';
 import { Calls } from '../../shared/drivers/http/options.ts';
 import { firstAt } from '../../shared/drivers/http/pointer.ts';
 import { presets } from '../../shared/drivers/http/presets.ts';
 import { fill, inPath } from '../../shared/drivers/http/template.ts';
+import { digestAnswer } from '../../shared/http/digest.ts';
 import { fc } from '../support/seeded.ts';
 import { driverOf, failing, machineSpec, patient, startScripted } from './harness.ts';
 

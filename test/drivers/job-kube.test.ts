@@ -1,8 +1,9 @@
 import * as client from '@kubernetes/client-node';
-import { accessTo, lazyKubeAccess } from '../../shared/adapters/kube-access.ts';
+import { createKubeClient } from '../../shared/adapters/kube-client.ts';
 import { toNode } from '../../shared/adapters/kube-convert.ts';
 import { nodeEvidence } from '../../shared/adapters/kube-evidence.ts';
 import { kubeJobs } from '../../shared/adapters/kube-jobs.ts';
+import { type KubeTransport, kubeTransport } from '../../shared/adapters/kube-transport.ts';
 import type { DriverDeps, Jobs } from '../../shared/ports.ts';
 import { ClusterError, PowerError } from '../../shared/ports.ts';
 import { type LabApi, startApi } from '../../simulator/lab/api/index.ts';
@@ -12,6 +13,9 @@ import { failing, machineSpec } from './harness.ts';
 const namespace = 'default';
 const merge = client.setHeaderOptions('Content-Type', client.PatchStrategy.MergePatch);
 
+const clientOf = (transport: KubeTransport) =>
+  createKubeClient(transport, { readMs: 10_000, writeMs: 10_000 });
+
 let api: LabApi;
 let jobs: Jobs;
 let batch: client.BatchV1Api;
@@ -20,7 +24,7 @@ beforeAll(async () => {
   api = await startApi({});
   const kubeConfig = new client.KubeConfig();
   kubeConfig.loadFromString(api.kubeconfig());
-  jobs = kubeJobs(async () => accessTo(client, kubeConfig));
+  jobs = kubeJobs(clientOf(kubeTransport(kubeConfig)));
   batch = kubeConfig.makeApiClient(client.BatchV1Api);
   core = kubeConfig.makeApiClient(client.CoreV1Api);
 });
@@ -87,12 +91,10 @@ test('a Job of another operation under that name is not ours', async () => {
 
 describe('what the API server answers', () => {
   const answering = async (status: number, headers: Record<string, string> = {}) => {
-    const failed = new client.ApiException(status, 'no', JSON.stringify({ message: 'because' }), headers);
-    const access = accessTo(client, new client.KubeConfig());
-    const refusing = kubeJobs(async () => ({
-      ...access,
-      api: () => ({ readNamespacedJob: () => Promise.reject(failed) }) as never,
-    }));
+    const answer = { status, headers, text: JSON.stringify({ message: 'because' }) };
+    const refusing = kubeJobs(
+      clientOf({ send: async () => answer } as Partial<KubeTransport> as KubeTransport),
+    );
     const { code, retryAfterMs } = await failing(() => refusing.read(namespace, 'any'));
     return { code, retryAfterMs };
   };
@@ -114,7 +116,7 @@ describe('what the API server answers', () => {
 
   test('nothing at all: unreachable', async () => {
     const kubeconfig = api.kubeconfig().replace(/127\.0\.0\.1:\d+/, '127.0.0.1:9');
-    const gone = kubeJobs(lazyKubeAccess({ kubeconfig }));
+    const gone = kubeJobs(clientOf(kubeTransport({ kubeconfig })));
     expect((await failing(() => gone.read(namespace, 'any'))).code).toBe('unreachable');
   });
 });
@@ -124,7 +126,7 @@ describe('what is known of a node', () => {
   const nodeOf = (
     view: () => Promise<{ pods: []; nodes: ReturnType<typeof toNode>[] }>,
   ): DriverDeps['nodeOf'] =>
-    nodeEvidence({ view }, lazyKubeAccess({ kubeconfig: api.kubeconfig() }), { now: () => now });
+    nodeEvidence({ view }, clientOf(kubeTransport({ kubeconfig: api.kubeconfig() })), { now: () => now });
   const view = async (): Promise<{ pods: []; nodes: ReturnType<typeof toNode>[] }> => ({
     pods: [],
     nodes: (await core.listNode()).items.map(toNode),

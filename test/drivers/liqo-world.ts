@@ -3,8 +3,12 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { kubeObjects } from '../../shared/adapters/kube-objects.ts';
-import type { KubeAnswer, KubeCall, KubeTransport } from '../../shared/adapters/kube-transport.ts';
-import { httpsTransport } from '../../shared/adapters/kube-transport-https.ts';
+import {
+  type KubeAnswer,
+  type KubeCall,
+  type KubeTransport,
+  kubeTransport,
+} from '../../shared/adapters/kube-transport.ts';
 import type { MachineSpec } from '../../shared/core/machine.ts';
 import type { Provider } from '../../shared/core/settings.ts';
 import { releaseStrays, type Strays } from '../../shared/drivers/index.ts';
@@ -63,8 +67,7 @@ export async function startLiqoWorld(judge?: Judge): Promise<LiqoWorld> {
   const { store } = api;
   const times = { reactMs: 5, nodeMs: 20, reuseMs: 200, foreignClusterErrorMs: 50, nodeUnknownMs: 100 };
   const liqo = startLiqo(store, { clusterID: 'home', providers: { [provider]: judge }, times });
-  const target = { server: api.url, namespace: undefined, tls: {}, token: () => undefined };
-  const transport = faulty(httpsTransport(target), ({ method, path }) => {
+  const transport = faulty(kubeTransport({ kubeconfig: api.kubeconfig() }), ({ method, path }) => {
     world.calls.push({ method, path });
     if (method === 'GET' || world.fault) return world.fault;
     world.writes.push(`${method} ${path}`);
@@ -73,7 +76,7 @@ export async function startLiqoWorld(judge?: Judge): Promise<LiqoWorld> {
     world.failOnce = undefined;
     return 'gone';
   });
-  const objects = kubeObjects(async () => transport);
+  const objects = kubeObjects(transport);
   const server = createServer(async (request, response) => {
     const path = request.url ?? '';
     world.asked.push(path.split('/').at(-1) ?? '');

@@ -1,4 +1,4 @@
-import { basicAuth } from '../../shared/drivers/common/http.ts';
+import { basicAuth } from '../../shared/http/address.ts';
 import { paths } from '../../simulator/lab/rack/resources.ts';
 import {
   type Answers,

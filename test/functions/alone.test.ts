@@ -2,16 +2,17 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { events } from '../../functions/events.ts';
 import { eventHeaders, post } from '../runtime/harness.ts';
 import { eventually } from '../support/eventually.ts';
 
-const functions = fileURLToPath(new URL('../../functions', import.meta.url));
+const program = fileURLToPath(new URL('../../functions/function.ts', import.meta.url));
 const reviews = '/apis/authentication.k8s.io/v1/tokenreviews';
 const pathOf = (request: IncomingMessage): string => (request.url ?? '').split('?', 1)[0] ?? '';
 
@@ -22,11 +23,11 @@ beforeEach(() => {
 afterEach(() => cleanup.disposeAsync());
 
 /**
- * An empty cluster that lets everybody in, and the connections on which it was asked for what; with `isSlow` it shows
- * nothing before it was asked who a caller is.
+ * An empty cluster that lets everybody in, and the paths of the requests it got; with `isSlow` it answers nothing before
+ * it was asked who a caller is.
  */
 async function startCluster({ isSlow = false } = {}) {
-  const asked = new Map<string, Socket>();
+  const asked = new Set<string>();
   const status = {
     authenticated: true,
     audiences: ['bamel'],
@@ -35,7 +36,7 @@ async function startCluster({ isSlow = false } = {}) {
   const wasReviewed = Promise.withResolvers<void>();
   if (!isSlow) wasReviewed.resolve();
   const server = createServer(async (request, response) => {
-    asked.set(pathOf(request), request.socket);
+    asked.add(pathOf(request));
     if (pathOf(request) === reviews) wasReviewed.resolve();
     await wasReviewed.promise;
     const list = { metadata: { resourceVersion: '1' }, items: [], resources: [] };
@@ -60,7 +61,7 @@ async function startAlone(name: string, cluster: string, env: Record<string, str
     users: [{ name: 'u', user: {} }],
   };
   await writeFile(join(folder, 'kubeconfig'), JSON.stringify(kubeconfig));
-  const child = spawn(process.execPath, [join(functions, name, 'main.ts')], {
+  const child = spawn(process.execPath, [program, ...(name ? [name] : [])], {
     env: {
       PATH: dirname(process.execPath),
       PORT: '0',
@@ -90,14 +91,29 @@ test.each([
 ])('%s in a process of its own asks for %s before the first event comes', async (name, path) => {
   const { asked, url } = await startCluster();
   await startAlone(name, url);
-  await eventually(() => expect([...asked.keys()]).toContain(path));
+  await eventually(() => expect([...asked]).toContain(path));
 });
 
-test('who a caller is, is asked on the connection that the cluster is looked at through', async () => {
+test('a caller is reviewed while the cluster is still being listed', async () => {
   const { asked, url } = await startCluster({ isSlow: true });
   const own = await startAlone('join-watcher', url, { BAMEL_TOKEN_AUDIENCE: 'bamel' });
   const headers = { ...eventHeaders({ 'ce-type': events.tick }), authorization: 'Bearer good' };
   expect((await post(own, '{}', headers)).status).toBe(204);
-  expect([...asked.keys()]).toContain(reviews);
-  expect(asked.get(reviews)).toBe(asked.get('/api/v1/nodes'));
+  expect([...asked]).toContain(reviews);
+});
+
+test.each([
+  [['evaluate'], 'there is no function evaluate; there are: evaluate-scaling, '],
+  [[], 'which function? Name it as the first argument or in BAMEL_FUNCTION; there are: evaluate-scaling, '],
+])('without the name of a function (%j) the process ends with the names there are', async (args, message) => {
+  const child = spawn(process.execPath, [program, ...args], { env: {}, stdio: ['ignore', 'ignore', 'pipe'] });
+  const [said, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
+  expect(said).toContain(message);
+  expect(code).toBe(2);
+});
+
+test('BAMEL_FUNCTION names the function where no argument does', async () => {
+  const { url } = await startCluster();
+  const own = await startAlone('', url, { BAMEL_FUNCTION: 'dead-letters' });
+  expect((await fetch(`${own}/dead-letters`, { method: 'POST', body: '{}' })).status).not.toBe(404);
 });

@@ -31,10 +31,6 @@ test('every folder with a handler is in the table, under its name, once, and not
   expect(new Set(names).size).toBe(names.length);
 });
 
-test.each(names)('%s can be deployed alone: its main.ts serves it', (name) => {
-  expect(readFileSync(join(folder, name, 'main.ts'), 'utf8')).toContain(`serveFunction('${name}')`);
-});
-
 test('our events are dev.bamel.<noun>.<verb>, each once', () => {
   const types = Object.values(events);
   for (const type of types) expect(type).toMatch(/^dev\.bamel\.[a-z]+\.[a-z]+$/);

@@ -72,6 +72,14 @@ const impureBelow: typeof impure = [
   ['a package', "import { z } from 'zod';\nexport const x = z;", /noRestrictedImports/],
   ['the time', 'export const x = () => Date.now();', /noRestrictedGlobals/],
 ];
+/** The one file that may import croner and make dates of the time that it is given. */
+const cron = "import { Cron } from 'croner';\nexport const x = (now: number) => [Cron, new Date(now)];\n";
+const impureCron: [source: string, rule: RegExp][] = [
+  ["import { z } from 'zod';\nexport const x = z;", /noRestrictedImports/],
+  ['export const x = () => Date.now();', /plugin/],
+  ['export const x = () => new Date();', /plugin/],
+  ['export const x = () => performance.now();', /noRestrictedGlobals/],
+];
 const pureBelow =
   "import { byText } from '../text.ts';\nimport { y } from './y.ts';\nexport const x = () => byText(y, 'b');\n";
 const pure = "import { byText } from './text.ts';\nexport const x = (a: string) => byText(a, 'b');\n";
@@ -93,19 +101,25 @@ beforeAll(() => {
     writeFileSync(join(folder, `shared/core/world/impure-${index}.ts`), `${source}\n`);
   writeFileSync(join(folder, 'shared/core/pure.ts'), pure);
   writeFileSync(join(folder, 'shared/core/world/pure.ts'), pureBelow);
+  diagnostics = lint();
+}, 60_000);
+
+/** The rules that each file breaks. */
+function lint(): Map<string, string[]> {
   const { stdout, stderr } = spawnSync(
     join(root, 'node_modules/.bin/biome'),
     ['lint', '--reporter=json', '--max-diagnostics=none', 'shared'],
     { cwd: folder, encoding: 'utf8' },
   );
   const report = stdout.slice(stdout.indexOf('{'));
-  diagnostics = new Map();
   if (!report) throw new Error(`biome reported nothing: ${stderr}`);
+  const found = new Map<string, string[]>();
   for (const { category, location } of JSON.parse(report).diagnostics) {
     const path = typeof location.path === 'string' ? location.path : location.path.file;
-    diagnostics.set(path, [...(diagnostics.get(path) ?? []), category]);
+    found.set(path, [...(found.get(path) ?? []), category]);
   }
-}, 60_000);
+  return found;
+}
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 test.each(impure.map(([what, , rule], index) => [what, index, rule] as const))(
@@ -127,6 +141,16 @@ test.each(impureBelow.map(([what, , rule], index) => [what, index, rule] as cons
 test('what only uses the core passes', () => {
   expect(diagnostics.get('shared/core/pure.ts')).toBeUndefined();
   expect(diagnostics.get('shared/core/world/pure.ts')).toBeUndefined();
+});
+
+test('cron.ts may import croner and nothing else, and does not read the clock', () => {
+  const file = join(folder, 'shared/core/cron.ts');
+  writeFileSync(file, cron);
+  expect(lint().get('shared/core/cron.ts')).toBeUndefined();
+  for (const [source, rule] of impureCron) {
+    writeFileSync(file, `${source}\n`);
+    expect(lint().get('shared/core/cron.ts')).toContainEqual(expect.stringMatching(rule));
+  }
 });
 
 test('elsewhere these rules do not apply', () => {

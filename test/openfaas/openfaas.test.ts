@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { parse } from 'yaml';
 import { deployed } from '../../functions/deployed.ts';
 import { events } from '../../functions/events.ts';
-import { buildFunctions } from '../real/stack/knative-functions.ts';
 import { freePorts } from '../real/stack/ports.ts';
+import { type BuiltFolder, buildFolder } from '../support/build-folder.ts';
 import { eventually } from '../support/eventually.ts';
 import { startWatchdog, type Watchdog } from './watchdog.ts';
 
@@ -44,7 +44,8 @@ test('stack.yaml has every function, ticked if a tick wakes it, and nothing else
     const one = functions[name];
     expect(one).toMatchObject({
       lang: 'bamel',
-      handler: `../dist/functions/${name}`,
+      handler: '../dist',
+      environment: { BAMEL_FUNCTION: name },
       readonly_root_filesystem: true,
     });
     expect(one?.annotations.topic).toBe(wakesOn.includes(events.tick) ? 'cron-function' : undefined);
@@ -52,7 +53,7 @@ test('stack.yaml has every function, ticked if a tick wakes it, and nothing else
 });
 
 describe('behind a stand-in for of-watchdog', () => {
-  let built: Awaited<ReturnType<typeof buildFunctions>>;
+  let built: BuiltFolder;
   let folder: string;
   let kubeconfig: string;
   let watchdog: Watchdog | undefined;
@@ -60,7 +61,7 @@ describe('behind a stand-in for of-watchdog', () => {
     folder = await mkdtemp(join(tmpdir(), 'bamel-openfaas-'));
     kubeconfig = join(folder, 'kubeconfig');
     await writeFile(kubeconfig, clusterThatIsAway);
-    built = await buildFunctions();
+    built = await buildFolder();
   }, 400_000);
   afterAll(async () => {
     await built?.remove();
@@ -74,9 +75,10 @@ describe('behind a stand-in for of-watchdog', () => {
   async function start(name: string, options: { maxInflight?: number; execTimeoutMs?: number } = {}) {
     const [upstreamPort = 0] = await freePorts(1);
     const started = await startWatchdog({
-      folder: built.folder(name),
+      program: built.program('function'),
       upstreamPort,
       env: {
+        BAMEL_FUNCTION: name,
         BAMEL_STORE: 'embedded:',
         // As the template's Dockerfile has them, but for the address: tests listen on loopback only.
         BAMEL_INSECURE: 'true',

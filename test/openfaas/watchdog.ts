@@ -2,10 +2,11 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 
 export interface WatchdogOptions {
-  readonly folder: string;
+  /** What it runs: the built function.mjs. */
+  readonly program: string;
   readonly upstreamPort: number;
   readonly env: Readonly<Record<string, string>>;
   readonly execTimeoutMs: number;
@@ -22,8 +23,8 @@ export interface Watchdog {
 
 /** A stand-in for of-watchdog 0.11 in http mode: what it documents, which is all that we rely on. */
 export async function startWatchdog(options: WatchdogOptions): Promise<Watchdog> {
-  const { folder, upstreamPort, env, execTimeoutMs, maxInflight, readyPath } = options;
-  const child = spawn(join(folder, 'start'), {
+  const { program, upstreamPort, env, execTimeoutMs, maxInflight, readyPath } = options;
+  const child = spawn(process.execPath, [program], {
     env: { ...env, PATH: dirname(process.execPath), PORT: String(upstreamPort) },
     stdio: ['ignore', 'ignore', 'inherit'],
   });

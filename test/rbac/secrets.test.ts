@@ -1,22 +1,25 @@
-import * as client from '@kubernetes/client-node';
 import { credentialsFromSecrets } from '../../shared/adapters/credentials-kube.ts';
-import type { KubeAccess } from '../../shared/adapters/kube-access.ts';
+import { createKubeClient } from '../../shared/adapters/kube-client.ts';
+import type { KubeAnswer, KubeTransport } from '../../shared/adapters/kube-transport.ts';
 
 /** An API server with these Secrets, and the requests it got. */
 function secretsOf(secrets: Record<string, Record<string, string>>) {
   const asked: string[] = [];
   let now = 0;
-  const api = {
-    async readNamespacedSecret({ namespace, name }: { namespace: string; name: string }) {
+  const transport = {
+    namespace: async () => 'power',
+    async send({ path }): Promise<KubeAnswer> {
+      const [, namespace, name = ''] = /^\/api\/v1\/namespaces\/(.+)\/secrets\/(.+)$/.exec(path) ?? [];
       asked.push(`${namespace}/${name}`);
       const data = secrets[name];
-      if (!data) throw new client.ApiException(404, 'not found', '{}', {});
+      if (!data) return { status: 404, headers: {}, text: '{}' };
       const encoded = ([key, text]: [string, string]) => [key, Buffer.from(text).toString('base64')];
-      return { data: Object.fromEntries(Object.entries(data).map(encoded)) };
+      const secret = { data: Object.fromEntries(Object.entries(data).map(encoded)) };
+      return { status: 200, headers: {}, text: JSON.stringify(secret) };
     },
-  };
-  const access: KubeAccess = { client, namespace: 'power', api: () => api as never };
-  const credentials = credentialsFromSecrets(async () => access, { monotonic: () => now });
+  } as Pick<KubeTransport, 'namespace' | 'send'> as KubeTransport;
+  const kube = createKubeClient(transport, { readMs: 1_000, writeMs: 1_000 });
+  const credentials = credentialsFromSecrets(kube, { monotonic: () => now });
   return {
     asked,
     credentials,

@@ -1,15 +1,9 @@
 import { CoreV1Api } from '@kubernetes/client-node';
 import { createKubeCluster } from '../../shared/adapters/kube-cluster.ts';
-import { shareKube } from '../../shared/adapters/kube-config.ts';
 import { kubeObjects } from '../../shared/adapters/kube-objects.ts';
+import { kubeTransport } from '../../shared/adapters/kube-transport.ts';
 import { createLog } from '../../shared/runtime/log.ts';
-import {
-  clusterAdapterContract,
-  expectUnavailable,
-  fastClock,
-  quickly,
-  withoutClient,
-} from '../contract/cluster-adapter-suite.ts';
+import { clusterAdapterContract, expectUnavailable, fastClock } from '../contract/cluster-adapter-suite.ts';
 import { eventually } from '../support/eventually.ts';
 import { describeWith } from '../support/programs.ts';
 import { type ControlPlane, startControlPlane } from './stack/control-plane.ts';
@@ -29,9 +23,7 @@ describeWith([...controlPlanePrograms, 'openssl'], 'the cluster adapter', () => 
       close,
     };
   };
-  // As processes reach it whose kubeconfig is nothing special; the other way is tried on the lab.
-  clusterAdapterContract('a real API server, without client-node', start, withoutClient);
-  clusterAdapterContract('a real API server, for one event', start, quickly);
+  clusterAdapterContract('a real API server', start);
 
   describe('when the API server itself', () => {
     let plane: ControlPlane;
@@ -41,10 +33,10 @@ describeWith([...controlPlanePrograms, 'openssl'], 'the cluster adapter', () => 
     afterAll(() => plane?.close());
 
     test('is asked for objects by their path, it says of each problem which it is', async () => {
-      const own = shareKube({ kubeconfig: plane.kubeConfig.exportConfig() });
-      const nobodys = shareKube({ kubeconfig: plane.as('nobody').exportConfig() });
-      const objects = kubeObjects(own.open);
-      const nobody = kubeObjects(nobodys.open);
+      const own = kubeTransport(plane.kubeConfig);
+      const nobodys = kubeTransport(plane.as('nobody'));
+      const objects = kubeObjects(own);
+      const nobody = kubeObjects(nobodys);
       const patient = () => AbortSignal.timeout(60_000);
       const folder = '/api/v1/namespaces/default/configmaps';
       const settings = {
@@ -72,14 +64,15 @@ describeWith([...controlPlanePrograms, 'openssl'], 'the cluster adapter', () => 
         expect(await objects.remove(`${folder}/one`, patient())).toBe(true);
         expect(await objects.remove(`${folder}/one`, patient())).toBe(false);
       } finally {
-        await Promise.all([own.close(), nobodys.close()]);
+        own.close();
+        nobodys.close();
       }
     }, 120_000);
 
     test('fault 29: is killed and started again → unavailable in between, then as it was', async () => {
       const { kubeConfig, apiServer } = plane;
       const cluster = createKubeCluster({
-        kubeConfig: await quickly(kubeConfig),
+        transport: kubeTransport(kubeConfig),
         clock: fastClock(10),
         log: createLog({ level: 'silent', format: 'json' }),
       });
@@ -103,7 +96,7 @@ describeWith([...controlPlanePrograms, 'openssl'], 'the cluster adapter', () => 
     test('fault 29: stands still → reads end in time, unavailable until it goes on', async () => {
       const { kubeConfig, apiServer } = plane;
       const cluster = createKubeCluster({
-        kubeConfig: await quickly(kubeConfig),
+        transport: kubeTransport(kubeConfig),
         clock: fastClock(10),
         log: createLog({ level: 'silent', format: 'json' }),
       });

@@ -1,5 +1,6 @@
 import { CoreV1Api, EventsV1Api, RbacAuthorizationV1Api } from '@kubernetes/client-node';
 import { createKubeCluster } from '../../shared/adapters/kube-cluster.ts';
+import { kubeTransport } from '../../shared/adapters/kube-transport.ts';
 import { createLog } from '../../shared/runtime/log.ts';
 import { fastClock } from '../contract/cluster-adapter-suite.ts';
 import { podSpec } from '../contract/cluster-client.ts';
@@ -39,7 +40,7 @@ describeWith(controlPlanePrograms, 'with the permissions that the host is instal
     };
     const log = createLog({ level: 'silent', format: 'json' });
     const cluster = createKubeCluster({
-      kubeConfig: await plane.asServiceAccount(namespace, 'bamel'),
+      transport: kubeTransport(await plane.asServiceAccount(namespace, 'bamel')),
       clock: fastClock(10),
       log,
     });

@@ -17,14 +17,14 @@ describeWith(['etcd', 'chromium'], 'the console in a process of its own, the fun
   let browser: Browser;
   let url: string;
   beforeAll(async () => {
-    built = await buildFolder('functions/console');
+    built = await buildFolder();
     etcd = await startEtcd();
     const store = `etcd://${new URL(etcd.endpoints[0] ?? '').host}`;
     world = await startConsoleWorld({ store });
     const [port = 0] = await freePorts(1);
     // What a container has that powers nothing: no description of machines, no credentials.
     const env = { KUBECONFIG: world.files.kubeconfig };
-    served = await startFunction('console', { folder: built.folder, port, store, env });
+    served = await startFunction('console', { program: built.program('function'), port, store, env });
     url = `http://127.0.0.1:${port}`;
     browser = await launchBrowser();
   }, 240_000);

@@ -1,7 +1,7 @@
 import { CoreV1Api } from '@kubernetes/client-node';
 import { functionAccounts } from '../../scripts/generate/install/rbac.ts';
-import { openKube } from '../../shared/adapters/kube-config.ts';
 import { kubeTokenReview } from '../../shared/adapters/kube-token-review.ts';
+import { kubeTransport } from '../../shared/adapters/kube-transport.ts';
 import { realClock } from '../../shared/runtime/clock.ts';
 import { createLog } from '../../shared/runtime/log.ts';
 import { createMetrics } from '../../shared/runtime/metrics.ts';
@@ -41,9 +41,9 @@ describeWith(controlPlanePrograms, 'fault 39: tokens of accounts, reviewed by a 
     // As the function that may do least: reviewing tokens is all it may.
     const kubeConfig = await plane.asServiceAccount('bamel', 'bamel-dead-letters');
     const kubeconfig = kubeConfig.exportConfig();
-    const kube = await openKube({ kubeconfig });
+    const kube = kubeTransport({ kubeconfig });
     cleanup.defer(async () => kube.close());
-    const review = kubeTokenReview(async () => kube, {
+    const review = kubeTokenReview(kube, {
       audience: 'bamel',
       callers: ['system:serviceaccount:bamel:*'],
       tellers: tellers.accounts,

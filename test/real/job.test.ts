@@ -1,8 +1,9 @@
 import * as client from '@kubernetes/client-node';
-import { accessTo } from '../../shared/adapters/kube-access.ts';
+import { createKubeClient } from '../../shared/adapters/kube-client.ts';
 import { toNode } from '../../shared/adapters/kube-convert.ts';
 import { nodeEvidence } from '../../shared/adapters/kube-evidence.ts';
 import { kubeJobs } from '../../shared/adapters/kube-jobs.ts';
+import { kubeTransport } from '../../shared/adapters/kube-transport.ts';
 import type { DriverDeps, PowerDriver } from '../../shared/ports.ts';
 import { realClock } from '../../shared/runtime/clock.ts';
 import { driverOf, failing, machineSpec, patient } from '../drivers/harness.ts';
@@ -48,9 +49,9 @@ describeWith([...controlPlanePrograms, 'openssl'], 'the job driver on a real clu
   afterAll(() => plane?.close());
 
   const reach = (user: string): Partial<DriverDeps> => {
-    const access = async () => accessTo(client, plane.as(user));
+    const kube = createKubeClient(kubeTransport(plane.as(user)), { readMs: 10_000, writeMs: 10_000 });
     const view = async () => ({ pods: [], nodes: (await core.listNode()).items.map(toNode) });
-    return { jobs: kubeJobs(access), nodeOf: nodeEvidence({ view }, access, realClock) };
+    return { jobs: kubeJobs(kube), nodeOf: nodeEvidence({ view }, kube, realClock) };
   };
   /** As somebody who may do what the docs say, and no more. */
   const driver = (options: object, { user = 'bamel', name = 'worker' } = {}): Promise<PowerDriver> =>

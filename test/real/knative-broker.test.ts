@@ -2,8 +2,8 @@ import { connect } from '../../functions/connect.ts';
 import { events } from '../../functions/events.ts';
 import { createFunctions, functionTable } from '../../functions/index.ts';
 import { createDeadLetters } from '../../shared/adapters/dead-letters.ts';
-import { openKube } from '../../shared/adapters/kube-config.ts';
 import { kubeTokenReview } from '../../shared/adapters/kube-token-review.ts';
+import { kubeTransport } from '../../shared/adapters/kube-transport.ts';
 import type { Store } from '../../shared/ports.ts';
 import { createLog } from '../../shared/runtime/log.ts';
 import { createMetrics } from '../../shared/runtime/metrics.ts';
@@ -51,9 +51,9 @@ describeWith(
       });
       cleanup.defer(close);
       store = deps.inventory.store;
-      const kube = await openKube({ kubeconfigFile: plane.kubeConfigFile });
+      const kube = kubeTransport({ kubeconfigFile: plane.kubeConfigFile });
       cleanup.defer(async () => kube.close());
-      const review = kubeTokenReview(async () => kube, {
+      const review = kubeTokenReview(kube, {
         audience: 'bamel',
         callers: [triggerCaller],
         clock: deps.clock,

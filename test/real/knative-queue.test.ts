@@ -1,13 +1,9 @@
 import { scaleOf } from '../../scripts/generate/knative/scale.ts';
+import { type BuiltFolder, buildFolder } from '../support/build-folder.ts';
 import { eventually } from '../support/eventually.ts';
 import { describeWith } from '../support/programs.ts';
 import { postEvent } from './stack/knative-broker.ts';
-import {
-  buildFunctions,
-  functionNames,
-  type RunningFunction,
-  startFunction,
-} from './stack/knative-functions.ts';
+import { functionNames, type RunningFunction, startFunction } from './stack/knative-functions.ts';
 import { type Island, makeIsland } from './stack/knative-namespace.ts';
 import { netnsPrograms } from './stack/netns.ts';
 import { freePorts } from './stack/ports.ts';
@@ -21,9 +17,9 @@ describeWith(
   ['knative-queue-proxy', ...netnsPrograms],
   'every function as built, behind Knative’s queue-proxy',
   () => {
-    let built: Awaited<ReturnType<typeof buildFunctions>>;
+    let built: BuiltFolder;
     beforeAll(async () => {
-      built = await buildFunctions();
+      built = await buildFolder();
     }, 500_000);
     afterAll(() => built?.remove());
 
@@ -49,7 +45,11 @@ describeWith(
     ): Promise<Pod> {
       const { concurrency, timeoutSeconds } = { ...scaleOf(name), ...limits };
       const [port = 0] = await freePorts(1);
-      const running = await startFunction(name, { folder: built.folder(name), port, store: 'embedded:' });
+      const running = await startFunction(name, {
+        program: built.program('function'),
+        port,
+        store: 'embedded:',
+      });
       cleanup.defer(() => running.remove());
       const slow = await startSlowProxy(port, () => holdMs);
       cleanup.defer(() => slow.close());

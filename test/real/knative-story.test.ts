@@ -1,11 +1,11 @@
 import { readInventory, startWorld, type World } from '../story/story.ts';
+import { buildFolder } from '../support/build-folder.ts';
 import { eventually } from '../support/eventually.ts';
 import { describeWith } from '../support/programs.ts';
 import { type ControlPlane, startControlPlane } from './stack/control-plane.ts';
 import { startEtcd } from './stack/etcd.ts';
 import { brokerPrograms, type KnativeBroker, postEvent, startKnativeBroker } from './stack/knative-broker.ts';
 import {
-  buildFunctions,
   functionNames,
   functionPorts,
   type RunningFunction,
@@ -38,7 +38,7 @@ describeWith(
     const functions = new Map<string, RunningFunction>();
 
     beforeAll(async () => {
-      const built = await buildFunctions();
+      const built = await buildFolder();
       cleanup.defer(() => built.remove());
       const etcd = await startEtcd();
       cleanup.defer(() => etcd.close());
@@ -68,7 +68,7 @@ describeWith(
       cleanup.defer(() => broker.close());
       for (const name of functionNames) {
         const running = await startFunction(name, {
-          folder: built.folder(name),
+          program: built.program('function'),
           port: ports[name] ?? 0,
           store,
           sink: broker.url,

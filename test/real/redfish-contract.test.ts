@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
-import { basicAuth } from '../../shared/drivers/common/http.ts';
+import { basicAuth } from '../../shared/http/address.ts';
 import { driverContract } from '../drivers/contract.ts';
 import { credentials, machineSpec } from '../drivers/harness.ts';
 import { findProgram } from '../support/programs.ts';

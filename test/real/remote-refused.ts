@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto';
-import { shareKube } from '../../shared/adapters/kube-config.ts';
 import { kubeObjects } from '../../shared/adapters/kube-objects.ts';
+import { kubeTransport } from '../../shared/adapters/kube-transport.ts';
 import { rawPublicKey } from '../../shared/runtime/ed25519.ts';
 import { borrower, startSite } from '../discovery/harness.ts';
 import type { LiqoCluster } from './stack/liqo-cluster.ts';
@@ -14,8 +14,8 @@ interface Signed {
 export async function playRefused({ north }: { readonly north: LiqoCluster }): Promise<void> {
   const visitor = borrower('visitor');
   const thief = borrower('visitor');
-  const kube = shareKube({ kubeconfig: north.plane.kubeConfig.exportConfig() });
-  const real = kubeObjects(kube.open);
+  const kube = kubeTransport(north.plane.kubeConfig);
+  const real = kubeObjects(kube);
   await using site = await startSite({ remote: { peers: [visitor.peer] }, real });
   const { signal } = new AbortController();
   const namespace = '/api/v1/namespaces/liqo-tenant-visitor';

@@ -5,7 +5,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { buildBundle } from '../../scripts/build/build-bundle.ts';
+import { bundleSensor } from '../../scripts/build/bundle.ts';
 import { PressureReport } from '../../shared/schema/pressure.ts';
 import { sensorFlags } from './sensor-flags.ts';
 
@@ -17,7 +17,7 @@ export interface BuiltSensor {
 /** The sensor as it is shipped, with a Node.js that anybody may run: the project may be closed to others. */
 export async function buildSensor(): Promise<BuiltSensor> {
   const folder = await mkdtemp(join(tmpdir(), 'bamel-sensor-'));
-  await buildBundle({ folder: 'sensor', entry: 'sensor/main.ts' }, folder);
+  await bundleSensor(folder);
   await cp(process.execPath, join(folder, 'node'));
   await chmod(folder, 0o755);
   return { folder, remove: () => rm(folder, { recursive: true, force: true }) };

@@ -149,14 +149,6 @@ describeWith(['etcd', 'openssl'], 'etcd with TLS', () => {
     expect((await good.commit([], [{ put: '/a', value: '1' }])).committed).toBe(true);
     const named = await open(`${byAddress}localhost&${ours}`);
     expect((await named.get('/a'))?.value).toBe('1');
-    // As a function that is started for one event, which reads first. etcd's gateway is a client of etcd itself, and
-    // with a certificate for servers only it is turned away: gRPC takes over.
-    const quick = cleanup.adopt(
-      await openStore(`etcds://localhost:${port}?${ours}`, { quick: true }),
-      (store) => store.close(),
-    );
-    expect((await quick.get('/a'))?.value).toBe('1');
-    expect((await quick.commit([], [{ put: '/quick', value: '1' }])).committed).toBe(true);
     for (const url of [
       `${byAddress}another.name&${ours}`,
       `etcds://localhost:${port}?ca=${authority.cert}`,

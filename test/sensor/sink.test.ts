@@ -8,7 +8,7 @@ import { doorOf } from '../../functions/door.ts';
 import { events } from '../../functions/events.ts';
 import { createSend } from '../../sensor/sink.ts';
 import { createInventory } from '../../shared/adapters/inventory.ts';
-import { shareKube } from '../../shared/adapters/kube-config.ts';
+import { kubeTransport } from '../../shared/adapters/kube-transport.ts';
 import { openStore } from '../../shared/adapters/store.ts';
 import { realClock } from '../../shared/runtime/clock.ts';
 import type { Served } from '../../shared/runtime/serve.ts';
@@ -42,7 +42,7 @@ async function hosting(body: (host: Served) => Promise<void>): Promise<void> {
   const door = doorOf(
     read.settings,
     { inventory, clock: realClock, log: memoryLog().log },
-    shareKube({}).open,
+    kubeTransport({}),
   );
   try {
     await serving([served, other.served], { ...door.doorway, port: 0 }, body);

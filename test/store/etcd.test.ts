@@ -1,12 +1,12 @@
-import { openStore, type StoreOptions } from '../../shared/adapters/store.ts';
+import { openStore } from '../../shared/adapters/store.ts';
 import { type StoreHarness, storeContract } from '../contract/store-suite.ts';
 import { startEtcd } from '../real/stack/etcd.ts';
 import { describeWith } from '../support/programs.ts';
 
-const onOneMember = (options: StoreOptions) => async (): Promise<StoreHarness> => {
+const onOneMember = async (): Promise<StoreHarness> => {
   const etcd = await startEtcd();
   const url = `etcd://127.0.0.1:${etcd.members[0]?.port}`;
-  const [store, other] = [await openStore(url, options), await openStore(url, options)];
+  const [store, other] = [await openStore(url), await openStore(url)];
   return {
     store,
     another: async () => other,
@@ -19,6 +19,5 @@ const onOneMember = (options: StoreOptions) => async (): Promise<StoreHarness> =
 };
 
 describeWith(['etcd'], 'etcd store', () => {
-  storeContract('on one member', onOneMember({}), { runs: 20 });
-  storeContract('on one member, started quickly', onOneMember({ quick: true }), { runs: 20 });
+  storeContract('on one member', onOneMember, { runs: 20 });
 });

@@ -8,7 +8,7 @@ import { createFunctions } from '../../functions/index.ts';
 import { backup } from '../../shared/adapters/backup.ts';
 import { createDeadLetters } from '../../shared/adapters/dead-letters.ts';
 import { loadInventory } from '../../shared/adapters/inventory-load.ts';
-import { basicAuth } from '../../shared/drivers/common/http.ts';
+import { basicAuth } from '../../shared/http/address.ts';
 import type { BamelEvent } from '../../shared/ports.ts';
 import { createLocalSink, type LocalSink } from '../../shared/runtime/local-sink.ts';
 import { createLog } from '../../shared/runtime/log.ts';

@@ -4,25 +4,22 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
-const build = new URL('../../scripts/build/', import.meta.url).href;
+const script = new URL('../../scripts/build/bundle.ts', import.meta.url).href;
 
 export interface BuiltFolder {
   readonly folder: string;
-  readonly program: string;
+  program(name: 'host' | 'function' | 'bamel'): string;
   remove(): Promise<void>;
 }
 
-/** One folder of dist/, as it is shipped. Bundled by another process: esbuild does not run inside Jest's sandbox. */
-export async function buildFolder(name: string): Promise<BuiltFolder> {
-  const out = await mkdtemp(join(tmpdir(), 'bamel-built-'));
-  const script = `const { buildBundle } = await import('${build}build-bundle.ts');
-    const { bundles } = await import('${build}bundles.ts');
-    await buildBundle(bundles.find(({ folder }) => folder === '${name}'), '${out}');`;
-  await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script]);
-  const folder = join(out, name);
+/** What is in dist/, with nothing compiled. Bundled by another process: esbuild does not run inside Jest's sandbox. */
+export async function buildFolder(): Promise<BuiltFolder> {
+  const folder = await mkdtemp(join(tmpdir(), 'bamel-built-'));
+  const bundle = `const { bundleAll } = await import('${script}'); await bundleAll('${folder}');`;
+  await promisify(execFile)(process.execPath, ['--input-type=module', '-e', bundle]);
   return {
     folder,
-    program: join(folder, 'index.mjs'),
-    remove: () => rm(out, { recursive: true, force: true }),
+    program: (name) => join(folder, `${name}.mjs`),
+    remove: () => rm(folder, { recursive: true, force: true }),
   };
 }

@@ -9,12 +9,17 @@ import { encode } from '../../shared/adapters/codec.ts';
 import { type ConfigSource, configSource } from '../../shared/adapters/config-source.ts';
 import { createInventory } from '../../shared/adapters/inventory.ts';
 import { keys } from '../../shared/adapters/keys.ts';
-import { shareKube } from '../../shared/adapters/kube-config.ts';
+import { createKubeClient } from '../../shared/adapters/kube-client.ts';
+import type { KubeConfigSource } from '../../shared/adapters/kube-config.ts';
+import { kubeTransport } from '../../shared/adapters/kube-transport.ts';
 import { openStore } from '../../shared/adapters/store.ts';
 import { realClock } from '../../shared/runtime/clock.ts';
 import { createLog } from '../../shared/runtime/log.ts';
 import { startApi } from '../../simulator/lab/api/index.ts';
 import { config, machine } from '../adapters/inventory-harness.ts';
+
+const clientOf = (source: KubeConfigSource) =>
+  createKubeClient(kubeTransport(source), { readMs: 10_000, writeMs: 10_000 });
 
 /** A text that people edit: how to write it, and what the process is told. */
 interface Edited {
@@ -30,7 +35,7 @@ const kinds: readonly (readonly [string, () => Promise<Edited>])[] = [
       const folder = await mkdtemp(join(tmpdir(), 'bamel-config-'));
       const path = join(folder, 'bamel.yaml');
       return {
-        source: configSource(path, shareKube({}).open),
+        source: configSource(path, clientOf({})),
         write: (text) => writeFile(path, text),
         close: () => rm(folder, { recursive: true }),
       };
@@ -44,9 +49,9 @@ const kinds: readonly (readonly [string, () => Promise<Edited>])[] = [
       kubeConfig.loadFromString(api.kubeconfig());
       const core = kubeConfig.makeApiClient(CoreV1Api);
       const at = { namespace: 'default', name: 'inventory' };
-      const kube = shareKube({ kubeconfig: api.kubeconfig() });
+      const kube = clientOf({ kubeconfig: api.kubeconfig() });
       return {
-        source: configSource('configmap:default/inventory', kube.open),
+        source: configSource('configmap:default/inventory', kube),
         async write(text) {
           const body = { metadata: { name: 'inventory' }, data: { 'machines.yaml': text } };
           const there = (await core.listNamespacedConfigMap({ namespace: 'default' })).items.some(
@@ -56,7 +61,7 @@ const kinds: readonly (readonly [string, () => Promise<Edited>])[] = [
           else await core.createNamespacedConfigMap({ namespace: 'default', body });
         },
         async close() {
-          await kube.close();
+          kube.close();
           await api.close();
         },
       };

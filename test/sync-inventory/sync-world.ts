@@ -4,6 +4,7 @@ import { encode } from '../../shared/adapters/codec.ts';
 import { createInventory, type Inventory } from '../../shared/adapters/inventory.ts';
 import { keys } from '../../shared/adapters/keys.ts';
 import { createKubeResources } from '../../shared/adapters/kube-resources.ts';
+import { kubeTransport } from '../../shared/adapters/kube-transport.ts';
 import { openStore } from '../../shared/adapters/store.ts';
 import type { MachineStatus } from '../../shared/core/machine.ts';
 import type { Outcome } from '../../shared/core/outcome.ts';
@@ -87,7 +88,12 @@ export async function startSyncWorld(
   const store = await openStore('embedded:');
   const inventory = createInventory(store, clock);
   const log = createLog({ level: 'silent', format: 'json' });
-  const resources = createKubeResources({ kubeConfig, clock, log, timeoutMs: 5_000 });
+  const resources = createKubeResources({
+    transport: kubeTransport(kubeConfig),
+    clock,
+    log,
+    timeoutMs: 5_000,
+  });
   const emitted: string[] = [];
   const handler = syncInventory({
     inventory,

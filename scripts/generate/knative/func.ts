@@ -2,19 +2,20 @@ import { type Deployed, deployed } from '../../../functions/deployed.ts';
 import { accountOf, audience, imageOf } from './names.ts';
 import { scaleOf } from './scale.ts';
 
-/** For `func deploy` in a built folder. Its subscriptions know equality only, so the triggers are applied apart. */
+/** For `func deploy` in dist/. Its subscriptions know equality only, so the triggers are applied apart. */
 const project = ({ name, forPeople }: Deployed) => {
   const { concurrency, maxInstances, memory } = scaleOf(name);
   return {
     specVersion: '0.36.0',
     name,
     runtime: 'node',
-    image: imageOf(name),
+    image: imageOf('function'),
     created: '2026-11-16T00:00:00Z',
     invoke: forPeople ? 'http' : 'cloudevent',
     build: { builder: 'pack' },
     run: {
       envs: [
+        { name: 'BAMEL_FUNCTION', value: name },
         { name: 'BAMEL_HOST', value: '0.0.0.0' },
         { name: 'BAMEL_TOKEN_AUDIENCE', value: audience },
         // Every key of this ConfigMap.

@@ -33,8 +33,9 @@ const service = (name: string) => {
           timeoutSeconds,
           containers: [
             {
-              image: imageOf(name),
+              image: imageOf('function'),
               ports: [{ containerPort: 8080 }],
+              env: [{ name: 'BAMEL_FUNCTION', value: name }],
               envFrom: [{ configMapRef: { name: settingsName } }],
               readinessProbe: probe('/health/readiness'),
               livenessProbe: probe('/health/liveness'),

@@ -1,7 +1,8 @@
 import type { MachineSpec } from '../../core/machine.ts';
+import type { Fail } from '../../http/failure.ts';
 import { PowerError } from '../../ports.ts';
 
-export type Fail = (code: PowerError['code'], message: string, retryAfterMs?: number) => PowerError;
+export type { Fail };
 
 /** Errors are kept and shown: what a device lists in them must not fill the store. */
 const longest = 500;

@@ -1,7 +1,7 @@
 import type { MachineSpec, PowerVerb } from '../../core/machine.ts';
+import { hostOf } from '../../http/address.ts';
+import type { HttpRequest } from '../../http/peer.ts';
 import type { Fail } from '../common/failure.ts';
-import type { HttpRequest } from '../common/http.ts';
-import { hostOf } from '../common/open-socket.ts';
 import { type Call, Calls, type HttpOptions } from './options.ts';
 import { presets } from './presets.ts';
 import { type Fields, fill, fillJson, inHeader, inPath } from './template.ts';

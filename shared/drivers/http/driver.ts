@@ -1,12 +1,15 @@
 import type { MachineSpec, Power } from '../../core/machine.ts';
+import { basicAuth } from '../../http/address.ts';
+import { accepted } from '../../http/answers.ts';
+import { digestAnswer } from '../../http/digest.ts';
+import type { HttpAnswer } from '../../http/exchange.ts';
+import { type HttpRequest, httpRequest } from '../../http/peer.ts';
 import type { DriverDefinition, DriverDeps, PowerReading } from '../../ports.ts';
 import type { CompanionDriver } from '../common/companion.ts';
 import { pick } from '../common/credentials.ts';
 import { createWitness } from '../common/evidence.ts';
 import { failureOf } from '../common/failure.ts';
-import { accepted, basicAuth, type HttpAnswer, type HttpRequest, httpRequest } from '../common/http.ts';
 import { prepareCalls } from './calls.ts';
-import { digestAnswer } from './digest.ts';
 import { HttpOptions } from './options.ts';
 import { firstAt } from './pointer.ts';
 import { presets } from './presets.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Tls } from '../common/tls.ts';
+import { Tls } from '../../http/tls.ts';
 import { presetNames } from './presets.ts';
 
 const OnePointer = z.string().regex(/^(\/([^~]|~[01])*)?$/, 'a JSON pointer, such as /relays/0/ison');

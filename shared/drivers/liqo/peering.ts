@@ -1,18 +1,13 @@
 import { createPublicKey, type KeyObject, sign } from 'node:crypto';
 import { z } from 'zod';
 import type { MachineSpec } from '../../core/machine.ts';
+import { httpAddress } from '../../http/address.ts';
+import { parsed, retryAfterMs } from '../../http/answers.ts';
+import type { HttpAnswer } from '../../http/exchange.ts';
+import { type HttpPeer, httpRequest } from '../../http/peer.ts';
 import type { DriverDeps, KubeObjects } from '../../ports.ts';
-import { certificateRequest } from '../../runtime/csr.ts';
 import { privateKeyOf, rawPublicKey } from '../../runtime/ed25519.ts';
 import { type Fail, failureOf } from '../common/failure.ts';
-import {
-  type HttpAnswer,
-  type HttpPeer,
-  httpAddress,
-  httpRequest,
-  parsed,
-  retryAfterMs,
-} from '../common/http.ts';
 import { isLoopback } from '../common/warning.ts';
 import type { Options } from './options.ts';
 
@@ -85,6 +80,8 @@ async function exchange(
     signal,
   );
   const { nonce } = await post('peering/nonce', { clusterID }, Nonce);
+  // Loaded at the first exchange: its ASN.1 packages would slow every start.
+  const { certificateRequest } = await import('../../runtime/csr.ts');
   const csr = certificateRequest(key, { commonName: clusterID, organization: 'liqo.io' });
   const { tenantNamespace, authParams } = await post(
     'peering',

@@ -1,15 +1,11 @@
 import { z } from 'zod';
 import type { MachineSpec } from '../../core/machine.ts';
+import { httpAddress } from '../../http/address.ts';
+import { accepted, parsed } from '../../http/answers.ts';
+import type { HttpAnswer } from '../../http/exchange.ts';
+import { type HttpPeer, httpRequest } from '../../http/peer.ts';
 import { type DriverDeps, PowerError } from '../../ports.ts';
 import { failureOf } from '../common/failure.ts';
-import {
-  accepted,
-  type HttpAnswer,
-  type HttpPeer,
-  httpAddress,
-  httpRequest,
-  parsed,
-} from '../common/http.ts';
 import type { Options } from './options.ts';
 
 export interface Api {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Tls } from '../common/tls.ts';
+import { Tls } from '../../http/tls.ts';
 
 const Interface = z.strictObject({
   name: z

@@ -1,5 +1,5 @@
+import type { HttpAnswer } from '../../http/exchange.ts';
 import { type Clock, PowerError } from '../../ports.ts';
-import type { HttpAnswer } from '../common/http.ts';
 import type { Client } from './client.ts';
 import type { Options } from './options.ts';
 import { type Quirk, quirkOf } from './quirks.ts';

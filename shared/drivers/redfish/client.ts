@@ -1,5 +1,7 @@
 import type { z } from 'zod';
-import { accepted, type HttpAnswer, type HttpPeer, httpRequest, parsed } from '../common/http.ts';
+import { accepted, parsed } from '../../http/answers.ts';
+import type { HttpAnswer } from '../../http/exchange.ts';
+import { type HttpPeer, httpRequest } from '../../http/peer.ts';
 import type { Quirk } from './quirks.ts';
 import { notNowMs } from './quirks.ts';
 import { Collection, Refusal } from './schema.ts';

@@ -1,8 +1,9 @@
 import type { MachineSpec } from '../../core/machine.ts';
+import { httpAddress } from '../../http/address.ts';
+import type { HttpPeer } from '../../http/peer.ts';
 import type { DriverDefinition, DriverDeps, PowerDriver } from '../../ports.ts';
 import { pick } from '../common/credentials.ts';
 import { failureOf } from '../common/failure.ts';
-import { type HttpPeer, httpAddress } from '../common/http.ts';
 import { bootFromNetwork } from './boot.ts';
 import type { Client } from './client.ts';
 import { describe } from './describe.ts';

@@ -6,6 +6,7 @@ import type {
   V1Pod,
 } from '@kubernetes/client-node';
 import { createKubeCluster } from '../../../shared/adapters/kube-cluster.ts';
+import { kubeTransport } from '../../../shared/adapters/kube-transport.ts';
 import type { ClusterView, Pod } from '../../../shared/core/cluster.ts';
 import { realClock } from '../../../shared/runtime/clock.ts';
 import { createLog } from '../../../shared/runtime/log.ts';
@@ -79,7 +80,7 @@ export async function startStage(): Promise<Stage> {
     onPod(now, before) {
       if (!now && before && there.pods.delete(before.name)) preempted.push(before.name);
     },
-    kubeConfig: scheduler.kubeConfig,
+    transport: kubeTransport(scheduler.kubeConfig),
     clock: realClock,
     log: createLog({ level: 'silent', format: 'json' }),
   });

@@ -1,28 +1,10 @@
-import { execFile } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
+import { dirname } from 'node:path';
 import { functionTable } from '../../../functions/index.ts';
 import type { HostFiles } from '../../support/host-process.ts';
 import { freePorts } from './ports.ts';
 import { launch, makeWorkspace, type Program, untilReady } from './process.ts';
 
-const run = promisify(execFile);
-const root = fileURLToPath(new URL('../../..', import.meta.url));
-
 export const functionNames = functionTable.map(({ definition }) => definition.name);
-
-/** The folders that images are made from, built anew. */
-export async function buildFunctions(): Promise<{ folder(name: string): string; remove(): Promise<void> }> {
-  const out = await mkdtemp(join(tmpdir(), 'bamel-built-'));
-  await run(process.execPath, [join(root, 'scripts/build.ts'), '--out', out], { timeout: 400_000 });
-  return {
-    folder: (name) => join(out, 'functions', name),
-    remove: () => rm(out, { recursive: true, force: true }),
-  };
-}
 
 /** A port for each, known before any is started: a broker must be told. */
 export async function functionPorts(): Promise<Record<string, number>> {
@@ -31,7 +13,8 @@ export async function functionPorts(): Promise<Record<string, number>> {
 }
 
 export interface FunctionOptions {
-  readonly folder: string;
+  /** The built function.mjs. */
+  readonly program: string;
   readonly port: number;
   readonly store: string;
   readonly sink?: string;
@@ -46,9 +29,10 @@ export interface RunningFunction extends Program {
 
 /** One function in a process of its own, with nothing in its environment but what a container gives it. */
 export async function startFunction(name: string, options: FunctionOptions): Promise<RunningFunction> {
-  const { folder, port, store, sink, files, env = {} } = options;
+  const { program: path, port, store, sink, files, env = {} } = options;
   const workspace = makeWorkspace(name);
   const settings = {
+    BAMEL_FUNCTION: name,
     PORT: String(port),
     BAMEL_STORE: store,
     LOG_LEVEL: 'debug',
@@ -75,7 +59,8 @@ export async function startFunction(name: string, options: FunctionOptions): Pro
       '-i',
       ...Object.entries(settings).map(([key, value]) => `${key}=${value}`),
       `PATH=${dirname(process.execPath)}`,
-      join(folder, 'start'),
+      process.execPath,
+      path,
     ],
     logs: workspace.logs,
     ready,

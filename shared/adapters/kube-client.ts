@@ -1,26 +1,22 @@
-import type { KubeConfig } from '@kubernetes/client-node';
-import { answerFirst } from '../runtime/answer-first.ts';
 import { type KubeApis, operations } from './kube-operations.ts';
 import { ApiException, type KubeCall, type KubeTransport } from './kube-transport.ts';
-import { clientTransport } from './kube-transport-client.ts';
 
 /** How long the server is given: an answer to a question is short, a write may wait for webhooks. */
 export interface Patience {
   readonly readMs: number;
   readonly writeMs: number;
-  /** The first answer is waited for: watches can wait. */
-  readonly quick?: boolean | undefined;
 }
 
-/** The API server, which is given up on in time. */
-export interface Connections extends Pick<KubeTransport, 'watch' | 'close'> {
+/** The API server with typed calls, each with a deadline. */
+export interface KubeClient extends Pick<KubeTransport, 'watch' | 'close'> {
+  /** Our own namespace. */
+  namespace(): Promise<string>;
   readonly apis: KubeApis;
   /** The answer as text; whatever is not a success is thrown as an ApiException. */
   ask(call: KubeCall): Promise<string>;
 }
 
-export function keepConnections(given: KubeConfig | KubeTransport, patience: Patience): Connections {
-  const transport = 'send' in given ? given : clientTransport(given);
+export function createKubeClient(transport: KubeTransport, patience: Patience): KubeClient {
   const ask = async (call: KubeCall): Promise<string> => {
     // On a connection that has silently died a call would last for minutes, and a drain with it.
     const signal = AbortSignal.timeout(call.method === 'GET' ? patience.readMs : patience.writeMs);
@@ -31,15 +27,13 @@ export function keepConnections(given: KubeConfig | KubeTransport, patience: Pat
   return {
     ask,
     apis: apisOf(ask),
-    async watch(watch) {
-      if (patience.quick) await answerFirst();
-      return transport.watch(watch);
-    },
+    namespace: async () => (await transport.namespace()) ?? 'default',
+    watch: (watch) => transport.watch(watch),
     close: () => transport.close(),
   };
 }
 
-function apisOf(ask: Connections['ask']): KubeApis {
+function apisOf(ask: KubeClient['ask']): KubeApis {
   const apis = Object.entries(operations).map(([api, rows]) => [
     api,
     Object.fromEntries(

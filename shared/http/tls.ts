@@ -41,7 +41,7 @@ export async function tlsOptions(
 
 const digits = (fingerprint: string) => fingerprint.replace(/^sha256:|:/gi, '').toLowerCase();
 
-/** To be asked before the first byte is sent. */
+/** Runs before the first byte is sent. */
 export function checkFingerprint(socket: TLSSocket, tls: Tls | undefined, section: string, fail: Fail): void {
   if (tls?.fingerprint === undefined) return;
   const certificate = socket.getPeerX509Certificate();
@@ -53,7 +53,7 @@ export function checkFingerprint(socket: TLSSocket, tls: Tls | undefined, sectio
   );
 }
 
-/** What Node.js says of a certificate that nobody it trusts has signed, or that is another's. */
+/** Codes of Node.js for a certificate of an unknown CA, for another name, or out of date. */
 const untrusted =
   /SELF_SIGNED_CERT|UNABLE_TO_(VERIFY|GET_ISSUER)|CERT_SIGNATURE_FAILURE|ERR_TLS_CERT_ALTNAME_INVALID|CERT_HAS_EXPIRED/;
 

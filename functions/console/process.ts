@@ -1,11 +1,11 @@
 import { openApi } from '../api/api.ts';
 import { serveAlone } from '../serve-alone.ts';
-import { start } from '../start.ts';
 import { actsOf } from './acts.ts';
 import { consoleRoutes } from './route.ts';
 
-start(() =>
-  serveAlone({
+/** The console in a process of its own. */
+export const serveConsole = (args: readonly string[]): Promise<void> =>
+  serveAlone(args, {
     name: 'console',
     async make(deps, { kWhPrice, store }) {
       if (store.startsWith('embedded:'))
@@ -20,5 +20,4 @@ start(() =>
         close: () => api.close(),
       };
     },
-  }),
-);
+  });

@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
-import { type DriverDeps, PowerError } from '../../ports.ts';
+import { type DriverDeps, PowerError } from '../ports.ts';
+import { hostOf } from './address.ts';
 import type { Fail } from './failure.ts';
 import { checkFingerprint, type Tls, tlsOptions } from './tls.ts';
 
@@ -13,12 +14,9 @@ export interface Destination {
   readonly resolve: DriverDeps['resolve'];
 }
 
-/** Of a URL, as DNS and sockets want it. */
-export const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, '');
-
 /**
- * A connection to exactly the address that was checked; with TLS, to nobody but who is meant. Nothing has been
- * sent on it yet.
+ * Connects to exactly the address that `resolve` checked. With TLS, the certificate is checked before this returns:
+ * no byte of the request has been sent.
  */
 export async function openSocket(to: Destination, signal: AbortSignal, fail: Fail): Promise<Socket> {
   const { url, tls, section } = to;
@@ -63,7 +61,7 @@ async function opened<Kind extends Socket>(socket: Kind, event: string, signal: 
   }
 }
 
-/** A name server that does not answer must not hold anybody up. */
+/** The lookup itself cannot be aborted: the caller stops waiting for it. */
 async function unlessAborted<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
   signal.throwIfAborted();
   const aborted = Promise.withResolvers<never>();
