@@ -6,6 +6,7 @@ import { byText } from '../text.ts';
 import { addMachine, growPlace, type Place, type World } from '../world/world.ts';
 import type { Maker } from './made.ts';
 import { memberOrder } from './policies.ts';
+import { createRows } from './rows.ts';
 
 /** Machines that are alike to every pod and to every policy that looks at what a machine is. */
 export interface Shelf {
@@ -58,39 +59,45 @@ export function stock(
   policiesOf: (pool: PoolSpec) => readonly PolicyName[],
 ): Shelf[] {
   const shelves: Shelf[] = [];
-  const siteAt = createTrie<object>();
-  const shelfAt = createTrie<Shelf>();
-  const boxAt = createTrie<Box>();
+  const siteAt = createRows<{ readonly id: number }>();
+  const shelfAt = createRows<{ readonly shelf: Shelf; readonly boxes: Map<string, Box> }>();
+  const poolAt = new Map([...poolOf.keys()].map((name, index) => [name, index]));
   const shared = sharedDomains(world, machines);
+  let sites = 0;
   for (const machine of machines) {
     const { spec } = machine;
     const pool = poolOf.get(spec.pool);
     if (!pool) continue;
     const { watts, pricing, resources } = spec;
     const { nodeClass, free, domains } = world.sites.ofMachine(machine);
-    const site = siteAt([nodeClass.id, pool, ...shared(domains)], () => ({}));
-    const shelf = shelfAt(
+    const site = siteAt([nodeClass.id, poolAt.get(spec.pool) ?? none, ...shared(domains)], () => {
+      sites += 1;
+      return { id: sites };
+    });
+    const found = shelfAt(
       [
-        site,
-        watts?.idle,
-        watts?.max,
-        pricing?.hourlyRate,
-        pricing?.podRate,
-        resources.cpu,
-        resources.memory,
+        site.id,
+        watts?.idle ?? none,
+        watts?.max ?? none,
+        pricing?.hourlyRate ?? none,
+        pricing?.podRate ?? none,
+        resources.cpu ?? none,
+        resources.memory ?? none,
         ...free,
       ],
       () => {
-        const fresh: Shelf = { pool, example: machine, boxes: [], site };
-        shelves.push(fresh);
-        return fresh;
+        const shelf: Shelf = { pool, example: machine, boxes: [], site };
+        shelves.push(shelf);
+        return { shelf, boxes: new Map() };
       },
     );
-    const box = boxAt([shelf, spec.zone, spec.rack, spec.powerCircuit], () => {
-      const fresh: Box = { shelf, members: [], next: 0 };
-      shelf.boxes.push(fresh);
-      return fresh;
-    });
+    const where = `${spec.zone}\n${spec.rack}\n${spec.powerCircuit}`;
+    let box = found.boxes.get(where);
+    if (!box) {
+      box = { shelf: found.shelf, members: [], next: 0 };
+      found.boxes.set(where, box);
+      found.shelf.boxes.push(box);
+    }
     box.members.push(machine);
   }
   for (const { boxes, pool } of shelves) {
@@ -101,28 +108,8 @@ export function stock(
   return shelves;
 }
 
-interface Trie<Value> {
-  readonly next: Map<unknown, Trie<Value>>;
-  value?: Value;
-}
-
-/** One value for every list of parts, made when it is asked for the first time. */
-function createTrie<Value>(): (parts: readonly unknown[], create: () => Value) => Value {
-  const root: Trie<Value> = { next: new Map() };
-  return (parts, create) => {
-    let at = root;
-    for (const part of parts) {
-      let next = at.next.get(part);
-      if (!next) {
-        next = { next: new Map() };
-        at.next.set(part, next);
-      }
-      at = next;
-    }
-    at.value ??= create();
-    return at.value;
-  };
-}
+/** Stands for a number that is not declared. */
+const none = -1;
 
 /**
  * A domain that is one machine's own, as its host name is, makes it no different from another that has its own: only
