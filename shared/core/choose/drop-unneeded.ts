@@ -89,7 +89,10 @@ function withoutUnneeded(
     if (!one.addition) own.set(one, place);
   }
   const there = new Map<number, Placement[]>();
+  /** In the order in which they may be put: what is moved comes last. */
+  const turn = new Map<Placement, number>();
   const note = (placement: Placement): void => {
+    turn.set(placement, turn.size);
     const list = there.get(placement.place.index);
     if (list) list.push(placement);
     else there.set(placement.place.index, [placement]);
@@ -122,7 +125,8 @@ function withoutUnneeded(
   }
   rollback(world, start);
   if (emptied.size === 0) return draft;
-  return withoutThose(study, draft, emptied, [...there.values()].flat(), own);
+  const whole = [...there.values()].flat().sort((a, b) => (turn.get(a) ?? 0) - (turn.get(b) ?? 0));
+  return withoutThose(study, draft, emptied, whole, own);
 
   /** Where its pods are now; undefined when they cannot all go, and nothing is changed. */
   function movedAway(from: Place, placements: readonly Placement[]): Placement[] | undefined {
