@@ -1,4 +1,5 @@
 import { type Store, StoreError } from '../ports.ts';
+import { EmbeddedStore } from './store-embedded.ts';
 import { parseEtcdUrl } from './store-etcd-url.ts';
 
 export interface StoreOptions {
@@ -15,10 +16,8 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
 }
 
 async function open(url: string, options: StoreOptions): Promise<Store> {
-  if (url.startsWith('embedded:')) {
-    const { EmbeddedStore } = await import('./store-embedded.ts');
+  if (url.startsWith('embedded:'))
     return new EmbeddedStore(url.slice('embedded:'.length) || undefined, options);
-  }
   if (/^etcds?:/.test(url)) {
     const address = parseEtcdUrl(url);
     // Loaded when used: gRPC takes 100 ms of a start.

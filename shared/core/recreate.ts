@@ -98,6 +98,7 @@ function canLeave(
   if (evicted.length === 0) return true;
   const places = new Set(leaving.map(({ place }) => place));
   const staying = targets.filter((place) => !places.has(place));
+  if (evicted.length > manyPods && !leavesSlack(world, staying, evicted)) return false;
   return tried(world, () => {
     for (const place of places) closePlace(world, place);
     for (const { kind, from } of evicted) remove(world, kind, from, 1);
@@ -108,6 +109,23 @@ function canLeave(
         tried(world, () => placeAll(world, scheduler(world, staying), evicted.toSorted(order))),
       );
   });
+}
+
+/** From so many pods on, nodes that would be filled to the brim are not tried: some order would leave a pod over. */
+const manyPods = 1_000;
+const mostOfRoom = 0.97;
+
+function leavesSlack(world: World, staying: readonly Place[], evicted: readonly Evicted[]): boolean {
+  const asked = new Float64Array(world.width);
+  const free = new Float64Array(world.width);
+  for (const { kind } of evicted)
+    for (const [at, column] of kind.columns.entries())
+      asked[column] = (asked[column] as number) + (kind.amounts[at] as number);
+  for (const { index } of staying)
+    for (let column = 0; column < world.width; column++)
+      free[column] =
+        (free[column] as number) + Math.max(0, world.free[index * world.width + column] as number);
+  return asked.every((amount, column) => amount <= (free[column] as number) * mostOfRoom);
 }
 
 /** One after the other: a pod that has to wait for others to be placed first is one that waits. */
