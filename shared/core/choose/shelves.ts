@@ -70,27 +70,27 @@ export function stock(
     if (!pool) continue;
     const { watts, pricing, resources } = spec;
     const { nodeClass, free, domains } = world.sites.ofMachine(machine);
-    const site = siteAt([nodeClass.id, poolAt.get(spec.pool) ?? none, ...shared(domains)], () => {
+    const place = [nodeClass.id, poolAt.get(spec.pool) ?? none];
+    shared(domains, place);
+    const site = siteAt(place, () => {
       sites += 1;
       return { id: sites };
     });
-    const found = shelfAt(
-      [
-        site.id,
-        watts?.idle ?? none,
-        watts?.max ?? none,
-        pricing?.hourlyRate ?? none,
-        pricing?.podRate ?? none,
-        resources.cpu ?? none,
-        resources.memory ?? none,
-        ...free,
-      ],
-      () => {
-        const shelf: Shelf = { pool, example: machine, boxes: [], site };
-        shelves.push(shelf);
-        return { shelf, boxes: new Map() };
-      },
-    );
+    const row = [
+      site.id,
+      watts?.idle ?? none,
+      watts?.max ?? none,
+      pricing?.hourlyRate ?? none,
+      pricing?.podRate ?? none,
+      resources.cpu ?? none,
+      resources.memory ?? none,
+    ];
+    for (let column = 0; column < free.length; column++) row.push(free[column] as number);
+    const found = shelfAt(row, () => {
+      const shelf: Shelf = { pool, example: machine, boxes: [], site };
+      shelves.push(shelf);
+      return { shelf, boxes: new Map() };
+    });
     const where = `${spec.zone}\n${spec.rack}\n${spec.powerCircuit}`;
     let box = found.boxes.get(where);
     if (!box) {
@@ -115,7 +115,10 @@ const none = -1;
  * A domain that is one machine's own, as its host name is, makes it no different from another that has its own: only
  * domains that others are in tell machines apart.
  */
-function sharedDomains(world: World, machines: readonly Machine[]): (domains: Int32Array) => number[] {
+function sharedDomains(
+  world: World,
+  machines: readonly Machine[],
+): (domains: Int32Array, into: number[]) => void {
   const counts = Array.from({ length: world.keys }, () => [] as number[]);
   const count = (rows: Int32Array, from: number): void => {
     for (let key = 0; key < world.keys; key += 1) {
@@ -126,8 +129,12 @@ function sharedDomains(world: World, machines: readonly Machine[]): (domains: In
   };
   for (const { index } of world.places) count(world.domains, index * world.keys);
   for (const machine of machines) count(world.sites.ofMachine(machine).domains, 0);
-  return (domains) =>
-    Array.from(domains, (domain, key) => (domain < 0 || (counts[key]?.[domain] ?? 0) > 1 ? domain : own));
+  return (domains, into) => {
+    for (let key = 0; key < world.keys; key += 1) {
+      const domain = domains[key] as number;
+      into.push(domain < 0 || ((counts[key] as number[])[domain] as number) > 1 ? domain : own);
+    }
+  };
 }
 
 /** Stands for a domain that nobody else is in. */

@@ -104,6 +104,8 @@ export function createKinds(options: KindsOptions): Kinds {
 
   const byKey = new Map<string, PodKind>();
   const families = new Map<string, number>();
+  /** The first kind of every family: the others' rules about other pods are the same. */
+  const firstOf: PodKind[] = [];
   let sealed = false;
 
   const createKind = (pod: Pod, family: string): PodKind => {
@@ -119,12 +121,14 @@ export function createKinds(options: KindsOptions): Kinds {
     const wanted = Object.entries({ ...pod.requests, pods: 1 })
       .filter(([, amount]) => amount > 0)
       .sort(([a], [b]) => byText(a, b));
+    const number = remember(families, family, () => families.size);
+    const first = firstOf[number];
     const kind: PodKind = {
       id: byKey.size,
       example: pod,
       requests: pod.requests,
       size: requestsId(pod.requests),
-      family: remember(families, family, () => families.size),
+      family: number,
       priority: pod.priority ?? 0,
       unmodelled: [
         ...(pod.rules?.unmodelled ?? []),
@@ -140,9 +144,10 @@ export function createKinds(options: KindsOptions): Kinds {
       columns: Int32Array.from(wanted, ([name]) => columns.get(name) ?? 0),
       amounts: Float64Array.from(wanted, ([, amount]) => amount),
       ask: podAsk,
-      ...company.of(pod, podAsk, volumes?.exclusive ?? []),
+      ...(first ? socialPart(first) : company.of(pod, podAsk, volumes?.exclusive ?? [])),
     };
-    if (sealed) company.connect(kind);
+    firstOf[number] ??= kind;
+    if (sealed && !first) company.connect(kind);
     return kind;
   };
 
@@ -165,11 +170,22 @@ export function createKinds(options: KindsOptions): Kinds {
       return kind;
     },
     seal() {
-      for (const kind of byKey.values()) company.connect(kind);
+      for (const kind of firstOf) company.connect(kind);
+      for (const kind of byKey.values()) Object.assign(kind, socialPart(firstOf[kind.family] as PodKind));
       sealed = true;
     },
   };
 }
+
+/** What of a kind is about other pods. */
+const socialPart = ({ blockers, affinity, spread, wishes, feeds, spreadFeeds }: PodKind) => ({
+  blockers,
+  affinity,
+  spread,
+  wishes,
+  feeds,
+  spreadFeeds,
+});
 
 /** The last pod's shape of those that ask for the same. */
 type Recent = Pick<Pod, 'nodeSelector' | 'tolerations' | 'rules'> & { readonly shape: Shape };
