@@ -28,7 +28,7 @@ export const usualEffort = 400_000;
 const costOfPod = 100;
 
 /** Choosing again for what did not find its place after all: once is nearly always enough. */
-const mostRounds = 12;
+const mostRounds = 5;
 
 /** Which machines to power on so that everybody has a place. Leaves the world as it was. */
 export function plan(task: Task, effort = usualEffort): Plan {
