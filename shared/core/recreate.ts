@@ -5,6 +5,7 @@ import { createLeastAllocated, type LeastAllocated } from './world/least-allocat
 import { createPlaceIndex } from './world/place-index.ts';
 import {
   closePlace,
+  howMany,
   kindOf,
   type Place,
   type PodKind,
@@ -20,9 +21,14 @@ export interface Leaving {
   readonly pods: readonly Pod[];
 }
 
-interface Evicted {
-  readonly kind: PodKind;
+interface Evicted extends Recreated {
   readonly from: Place;
+}
+
+/** Pods of one kind that are created one right after the other. */
+interface Recreated {
+  readonly kind: PodKind;
+  readonly pods: number;
   readonly name: string;
   readonly cpu: number;
   readonly memory: number;
@@ -31,7 +37,7 @@ interface Evicted {
 }
 
 /** Orders in which controllers might create evicted pods again; nobody knows which it will be. */
-const orders: readonly ((a: Evicted, b: Evicted) => number)[] = [
+const orders: readonly ((a: Recreated, b: Recreated) => number)[] = [
   (a, b) => a.chance - b.chance,
   (a, b) => a.cpu - b.cpu || a.memory - b.memory || a.chance - b.chance,
   (a, b) => b.cpu - a.cpu || b.memory - a.memory || b.chance - a.chance,
@@ -51,8 +57,11 @@ const schedulers: readonly ((world: World, places: readonly Place[]) => Schedule
   (world, places) => createPlaceIndex(world, places.toReversed()),
 ];
 
-/** So many pods are placed to find out; of large drains fewer orders are tried, but never fewer than two. */
-const mostPlaced = 40_000;
+/** So many times something is placed to find out; of large drains fewer orders are tried, but never fewer than two. */
+const mostPlaced = 24_000;
+
+/** The pods of a larger drain are created in bundles. */
+const mostBundles = 6_000;
 
 /**
  * How many of the nodes, the first ones of the list, can be emptied at once so that every evicted pod finds a place
@@ -75,6 +84,7 @@ const kept = 0.9;
 
 const evictedFrom = (world: World, from: Place, pod: Pod): Evicted => ({
   kind: kindOf(world, pod),
+  pods: 1,
   from,
   name: podName(pod),
   cpu: pod.requests.cpu ?? 0,
@@ -102,13 +112,31 @@ function canLeave(
   return tried(world, () => {
     for (const place of places) closePlace(world, place);
     for (const { kind, from } of evicted) remove(world, kind, from, 1);
+    const recreated = bundled(evicted);
     const tries = orders.flatMap((order) => schedulers.map((scheduler) => ({ order, scheduler })));
     return tries
-      .slice(0, Math.max(2, Math.floor(mostPlaced / evicted.length)))
+      .slice(0, Math.max(2, Math.floor(mostPlaced / recreated.length)))
       .every(({ order, scheduler }) =>
-        tried(world, () => placeAll(world, scheduler(world, staying), evicted.toSorted(order))),
+        tried(world, () => placeAll(world, scheduler(world, staying), recreated.toSorted(order))),
       );
   });
+}
+
+function bundled(evicted: readonly Evicted[]): readonly Recreated[] {
+  const size = Math.ceil(evicted.length / mostBundles);
+  if (size === 1) return evicted;
+  const bundles: (Recreated & { pods: number })[] = [];
+  const open = new Map<PodKind, (typeof bundles)[number]>();
+  for (const each of evicted) {
+    const bundle = open.get(each.kind);
+    if (bundle && bundle.pods < size) bundle.pods += 1;
+    else {
+      const fresh = { ...each };
+      open.set(each.kind, fresh);
+      bundles.push(fresh);
+    }
+  }
+  return bundles;
 }
 
 /** From so many pods on, nodes that would be filled to the brim are not tried: some order would leave a pod over. */
@@ -129,12 +157,15 @@ function leavesSlack(world: World, staying: readonly Place[], evicted: readonly 
 }
 
 /** One after the other: a pod that has to wait for others to be placed first is one that waits. */
-function placeAll(world: World, index: Scheduler, evicted: readonly Evicted[]): boolean {
-  for (const { kind } of evicted) {
-    const place = index.find(kind);
-    if (!place) return false;
-    put(world, kind, place, 1);
-    index.changed(place);
-  }
+function placeAll(world: World, index: Scheduler, recreated: readonly Recreated[]): boolean {
+  for (const { kind, pods } of recreated)
+    for (let waiting = pods; waiting > 0; ) {
+      const place = index.find(kind);
+      if (!place) return false;
+      const count = waiting === 1 ? 1 : howMany(world, kind, place, waiting);
+      put(world, kind, place, count);
+      index.changed(place);
+      waiting -= count;
+    }
   return true;
 }
