@@ -62,16 +62,21 @@ export function stock(
   const siteAt = createRows<{ readonly id: number }>();
   const shelfAt = createRows<{ readonly shelf: Shelf; readonly boxes: Map<string, Box> }>();
   const poolAt = new Map([...poolOf.keys()].map((name, index) => [name, index]));
-  const shared = sharedDomains(world, machines);
+  const { width, keys } = world;
+  const classes = new Int32Array(machines.length);
+  const free = new Float64Array(machines.length * width);
+  const domains = new Int32Array(machines.length * keys);
+  for (const [index, machine] of machines.entries())
+    classes[index] = world.sites.sketch(machine, free, domains, index);
+  const shared = sharedDomains(world, domains);
   let sites = 0;
-  for (const machine of machines) {
+  for (const [index, machine] of machines.entries()) {
     const { spec } = machine;
     const pool = poolOf.get(spec.pool);
     if (!pool) continue;
     const { watts, pricing, resources } = spec;
-    const { nodeClass, free, domains } = world.sites.ofMachine(machine);
-    const place = [nodeClass.id, poolAt.get(spec.pool) ?? none];
-    shared(domains, place);
+    const place = [classes[index] as number, poolAt.get(spec.pool) ?? none];
+    shared(domains, index * keys, place);
     const site = siteAt(place, () => {
       sites += 1;
       return { id: sites };
@@ -85,7 +90,7 @@ export function stock(
       resources.cpu ?? none,
       resources.memory ?? none,
     ];
-    for (let column = 0; column < free.length; column++) row.push(free[column] as number);
+    for (let column = 0; column < width; column++) row.push(free[index * width + column] as number);
     const found = shelfAt(row, () => {
       const shelf: Shelf = { pool, example: machine, boxes: [], site };
       shelves.push(shelf);
@@ -117,8 +122,8 @@ const none = -1;
  */
 function sharedDomains(
   world: World,
-  machines: readonly Machine[],
-): (domains: Int32Array, into: number[]) => void {
+  machines: Int32Array,
+): (domains: Int32Array, from: number, into: number[]) => void {
   const counts = Array.from({ length: world.keys }, () => [] as number[]);
   const count = (rows: Int32Array, from: number): void => {
     for (let key = 0; key < world.keys; key += 1) {
@@ -128,10 +133,10 @@ function sharedDomains(
     }
   };
   for (const { index } of world.places) count(world.domains, index * world.keys);
-  for (const machine of machines) count(world.sites.ofMachine(machine).domains, 0);
-  return (domains, into) => {
+  for (let from = 0; from < machines.length; from += world.keys) count(machines, from);
+  return (domains, from, into) => {
     for (let key = 0; key < world.keys; key += 1) {
-      const domain = domains[key] as number;
+      const domain = domains[from + key] as number;
       into.push(domain < 0 || ((counts[key] as number[])[domain] as number) > 1 ? domain : own);
     }
   };

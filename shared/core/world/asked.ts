@@ -47,10 +47,14 @@ export function askLabels(asked: Asked, labels: Labels): void {
 const other = '*';
 
 /** Equal for nodes whose name and labels make no difference to anybody. No label has a line break. */
-export function visibleText({ values, whole }: Asked, labels: Labels, name: string): string {
+export function visibleText(
+  { values, whole }: Asked,
+  valueOf: (key: string) => string | undefined,
+  name: string,
+): string {
   let text = '';
   for (const [key, named] of values) {
-    const value = key === nodeName ? name : labelOf(labels, key);
+    const value = key === nodeName ? name : valueOf(key);
     text += value === undefined ? '\n' : named.has(value) || whole.has(key) ? `=${value}\n` : `${other}\n`;
   }
   return text;

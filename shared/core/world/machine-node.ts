@@ -2,6 +2,7 @@ import type { Labels, Node } from '../cluster.ts';
 import type { Machine, Taint } from '../machine.ts';
 import { larger, type Resources } from '../resources.ts';
 import type { PoolSpec } from '../settings.ts';
+import { labelOf } from './requirements.ts';
 import { isPassing } from './taints.ts';
 import { hostname } from './topology.ts';
 
@@ -12,6 +13,8 @@ export interface FutureNode {
   readonly allocatable: Resources;
 }
 
+const machineLabel = 'bamel.dev/machine';
+const poolLabel = 'bamel.dev/pool';
 const os = 'kubernetes.io/os';
 const arch = 'kubernetes.io/arch';
 /** Of a node that does not say how many it takes. */
@@ -31,22 +34,49 @@ export function futureNode(
     ...(pool?.template.architecture && { [arch]: pool.template.architecture }),
     ...pool?.template.labels,
     ...spec.labels,
-    'bamel.dev/machine': spec.name,
-    'bamel.dev/pool': spec.pool,
+    [machineLabel]: spec.name,
+    [poolLabel]: spec.pool,
   };
-  const startupTaints = pool?.startupTaints ?? [];
-  const own = [...(spec.taints ?? []), ...(spec.taints ? [] : (pool?.template.taints ?? []))];
+  const declaredTaints = spec.taints ?? pool?.template.taints ?? [];
   const others = (known?.taints ?? []).filter(
-    (taint) => !own.some(({ key, effect }) => key === taint.key && effect === taint.effect),
+    (taint) => !declaredTaints.some(({ key, effect }) => key === taint.key && effect === taint.effect),
   );
   return {
     labels: { ...declared, ...known?.labels },
-    taints: [...own, ...others].filter((taint) => !isPassing(taint, startupTaints)),
+    taints: withoutPassing([...declaredTaints, ...others], pool),
     allocatable:
       known && (known.allocatable.cpu ?? 0) > 0
         ? withSlice(machine, known.allocatable)
         : { pods: usualPods, ...spec.resources },
   };
+}
+
+const withoutPassing = (taints: readonly Taint[], pool: PoolSpec | undefined): readonly Taint[] =>
+  taints.filter((taint) => !isPassing(taint, pool?.startupTaints ?? []));
+
+const noTaints: readonly Taint[] = [];
+
+/** The taints of a machine that no node is known of. */
+export function taintsOfMachine({ spec }: Machine, pool: PoolSpec | undefined): readonly Taint[] {
+  const declared = spec.taints ?? pool?.template.taints ?? noTaints;
+  return declared.length === 0 ? declared : withoutPassing(declared, pool);
+}
+
+/** A label of a machine that no node is known of, without making all of them. */
+export function labelOfMachine(
+  { spec }: Machine,
+  pool: PoolSpec | undefined,
+  common: Labels,
+  key: string,
+): string | undefined {
+  if (key === machineLabel) return spec.name;
+  if (key === poolLabel) return spec.pool;
+  return (
+    (spec.labels && labelOf(spec.labels, key)) ??
+    (pool && labelOf(pool.template.labels ?? {}, key)) ??
+    (key === arch ? pool?.template.architecture || undefined : undefined) ??
+    (key === hostname ? spec.name : labelOf(common, key))
+  );
 }
 
 /** A slice that has been asked to grow is as large as was asked for, before its node says so. */

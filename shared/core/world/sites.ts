@@ -7,9 +7,17 @@ import { askHolds, type NodeClass } from './ask.ts';
 import { type Asked, nodeName, visible, visibleText } from './asked.ts';
 import type { PodKind } from './kind.ts';
 import type { Kinds } from './kinds.ts';
-import { commonLabels, futureNode, withSlice } from './machine-node.ts';
+import {
+  commonLabels,
+  futureNode,
+  labelOfMachine,
+  taintsOfMachine,
+  usualPods,
+  withSlice,
+} from './machine-node.ts';
+import { labelOf } from './requirements.ts';
 import { lasting } from './taints.ts';
-import { domainsOf, type Topology } from './topology.ts';
+import { domainsOf, type Topology, writeDomains } from './topology.ts';
 
 /** All there is to know about a place before any pod is on it. */
 export interface Site {
@@ -31,6 +39,11 @@ export interface Sites {
   /** Nodes that are there and machines that are coming, one site each. */
   existing(): Site[];
   ofMachine(machine: Machine): Site;
+  /**
+   * The same in numbers, without making a site of it: what is free and its domains go into rows of others, the number
+   * of its class is returned.
+   */
+  sketch(machine: Machine, free: Float64Array, domains: Int32Array, row: number): number;
   classify(labels: Labels, name: string, taints: readonly Taint[], cordoned: boolean): NodeClass;
   /** What was worked out before something new was asked for is no longer enough. */
   forget(): void;
@@ -59,8 +72,15 @@ export function createSites({ snapshot, now = Infinity, kinds, asked, topology, 
   const classes = new Map<string, NodeClass>();
   const known = new Map<Machine, Site>();
 
+  const classText = (
+    labelAt: (key: string) => string | undefined,
+    name: string,
+    taints: readonly Taint[],
+    cordoned: boolean,
+  ): string =>
+    `${visibleText(asked, labelAt, name)}${taints.length > 0 ? JSON.stringify(taints) : ''}${cordoned}`;
   const classify: Sites['classify'] = (labels, name, taints, cordoned) => {
-    const text = `${visibleText(asked, labels, name)}${taints.length > 0 ? JSON.stringify(taints) : ''}${cordoned}`;
+    const text = classText((key) => labelOf(labels, key), name, taints, cordoned);
     let nodeClass = classes.get(text);
     if (!nodeClass) {
       const { [nodeName]: seenName = '', ...seen } = visible(asked, { ...labels, [nodeName]: name });
@@ -154,6 +174,23 @@ export function createSites({ snapshot, now = Infinity, kinds, asked, topology, 
         known.set(machine, site);
       }
       return site;
+    },
+    sketch(machine, free, domains, row) {
+      const { spec } = machine;
+      const node = nodes.get(machine.status.kubernetesNode ?? spec.name);
+      if (node) {
+        const site = this.ofMachine(machine);
+        free.set(site.free, row * columns.size);
+        domains.set(site.domains, row * topology.keys.length);
+        return site.nodeClass.id;
+      }
+      const pool = poolOf.get(spec.pool);
+      const labelAt = (key: string): string | undefined => labelOfMachine(machine, pool, common, key);
+      for (const [name, column] of columns)
+        free[row * columns.size + column] = spec.resources[name] ?? (name === 'pods' ? usualPods : 0);
+      writeDomains(topology, labelAt, domains, row * topology.keys.length);
+      const text = classText(labelAt, spec.name, taintsOfMachine(machine, pool), false);
+      return (classes.get(text) ?? this.ofMachine(machine).nodeClass).id;
     },
     forget: () => known.clear(),
   };

@@ -37,13 +37,23 @@ export function topologyKey(topology: Topology, label: string): number {
 }
 
 /** The place's domain for every key; -1 where it has none. */
-export function domainsOf({ keys, domains }: Topology, labels: Labels): Int32Array {
-  const row = new Int32Array(keys.length);
-  for (let key = samePlace + 1; key < keys.length; key++) {
-    const value = labelOf(labels, keys[key] as string);
-    row[key] = value === undefined ? -1 : numberOf(domains[key] as Map<string, number>, value);
-  }
+export function domainsOf(topology: Topology, labels: Labels): Int32Array {
+  const row = new Int32Array(topology.keys.length);
+  writeDomains(topology, (key) => labelOf(labels, key), row, 0);
   return row;
+}
+
+/** The same, into a row of others. */
+export function writeDomains(
+  { keys, domains }: Topology,
+  labelAt: (key: string) => string | undefined,
+  rows: Int32Array,
+  from: number,
+): void {
+  for (let key = samePlace + 1; key < keys.length; key++) {
+    const value = labelAt(keys[key] as string);
+    rows[from + key] = value === undefined ? -1 : numberOf(domains[key] as Map<string, number>, value);
+  }
 }
 
 function numberOf(values: Map<string, number>, value: string): number {
