@@ -72,10 +72,18 @@ const workloads: readonly WorkloadRow[] = [
     make: (seed) => diverse(10_000, { seed, manySizes: true }),
     target: 0.6,
   },
-  { name: '20,000 diverse', make: (seed) => diverse(20_000, { seed }), target: 1.3 },
-  { name: '40,000 diverse', make: (seed) => diverse(40_000, { seed }) },
-  { name: '10,000 diverse, 200 kinds', make: (seed) => diverse(10_000, { seed, kinds: 200 }) },
-  { name: '10,000 diverse, 800 kinds', make: (seed) => diverse(10_000, { seed, kinds: 800 }) },
+  {
+    name: '20,000 diverse',
+    make: (seed) => diverse(20_000, { seed }),
+    target: 1.3,
+    twice: '10,000 diverse',
+  },
+  { name: '40,000 diverse', make: (seed) => diverse(40_000, { seed }), twice: '20,000 diverse' },
+  {
+    name: '10,000 diverse, 800 kinds',
+    make: (seed) => diverse(10_000, { seed, kinds: 800 }),
+    twice: '10,000 diverse',
+  },
   {
     name: '2,000 with zone spread, random selectors',
     make: (seed) => diverse(2_000, { seed, families: ['zone-spread'] }),
@@ -94,6 +102,8 @@ interface WorkloadRow {
   readonly target?: number;
   /** Seconds. */
   readonly karpenter?: number;
+  /** The row that this one has twice the pods, or the kinds of machines, of. */
+  readonly twice?: string;
 }
 
 const antiAffine = (pods: number, machines: number, kinds: number, seed: number): Snapshot =>
@@ -103,9 +113,22 @@ const seeds = [1, 2, 3];
 
 /** One decision for pods that nobody runs yet, over several seeds. */
 export async function benchWorkloads(): Promise<Table> {
+  const cpuOf = new Map<string, number>();
   return {
-    columns: ['', 'cpu', 'target', 'pods/s', 'on', 'at least', 'unmet', 'kW', 'heap', '× Karpenter'],
-    rows: workloads.map(measureWorkload),
+    columns: [
+      '',
+      'cpu',
+      'target',
+      '× half the size',
+      'pods/s',
+      'on',
+      'at least',
+      'unmet',
+      'kW',
+      'heap',
+      '× Karpenter',
+    ],
+    rows: workloads.map((row) => measureWorkload(row, cpuOf)),
     notes: [
       'Median over seeds 1 to 3 of the median of 5 decisions after a first one; machines, watts and unmet pods are sums over the seeds. At least: the fewest machines by volume, or one per pod that shares its node with none like it.',
       'Diverse: a fifth each plain, zone spread, host spread, zone self-affinity, host anti-affinity; 400 kinds of machines in 3 zones. Karpenter: its own benchmark, 1.15, on two cores of the same kind; not the same pods or machines.',
@@ -113,7 +136,10 @@ export async function benchWorkloads(): Promise<Table> {
   };
 }
 
-function measureWorkload({ name, make, target, karpenter }: WorkloadRow): string[] {
+function measureWorkload(
+  { name, make, target, karpenter, twice }: WorkloadRow,
+  cpuOf: Map<string, number>,
+): string[] {
   const measured = seeds.map((seed) => {
     const snapshot = make(seed);
     const timing = time(snapshot);
@@ -134,10 +160,13 @@ function measureWorkload({ name, make, target, karpenter }: WorkloadRow): string
   const sum = (of: (one: (typeof measured)[number]) => number): number =>
     measured.reduce((total, one) => total + of(one), 0);
   const cpu = median(measured.map(({ seconds }) => seconds));
+  cpuOf.set(name, cpu);
+  const half = twice === undefined ? undefined : cpuOf.get(twice);
   return [
     name,
     `${cpu.toFixed(3)} s`,
     target === undefined ? '–' : `${target} s`,
+    half === undefined ? '–' : (cpu / half).toFixed(1),
     Math.round((measured[0]?.pods ?? 0) / cpu).toLocaleString('en'),
     String(sum(({ on }) => on)),
     String(sum(({ least }) => least)),
