@@ -49,12 +49,12 @@ const other = '*';
 /** Equal for nodes whose name and labels make no difference to anybody. No label has a line break. */
 export function visibleText(
   { values, whole }: Asked,
-  valueOf: (key: string) => string | undefined,
+  labelAt: (key: string) => string | undefined,
   name: string,
 ): string {
   let text = '';
   for (const [key, named] of values) {
-    const value = key === nodeName ? name : valueOf(key);
+    const value = key === nodeName ? name : labelAt(key);
     text += value === undefined ? '\n' : named.has(value) || whole.has(key) ? `=${value}\n` : `${other}\n`;
   }
   return text;
