@@ -2,7 +2,7 @@ import type { Pod } from '../../shared/core/cluster.ts';
 import { decide } from '../../shared/core/decide.ts';
 import type { Snapshot } from '../../shared/core/snapshot.ts';
 import type { Code } from './finding.ts';
-import { generate } from './generator.ts';
+import { generate } from './generate/generator.ts';
 import { judge } from './judge.ts';
 
 /** What a decision would look like if one rule had been forgotten: it is made for a snapshot without that rule. */

@@ -3,7 +3,7 @@
 import { parseArgs } from 'node:util';
 import { decide } from '../../shared/core/decide.ts';
 import type { Finding } from './finding.ts';
-import { families, generate } from './generator.ts';
+import { families, generate } from './generate/generator.ts';
 import { judge } from './judge.ts';
 
 const { values } = parseArgs({

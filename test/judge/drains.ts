@@ -5,7 +5,7 @@ import type { Shape } from './book.ts';
 import type { Case } from './case.ts';
 import type { Finding } from './finding.ts';
 import { hasRoom, misfit } from './fit.ts';
-import { createRandom } from './random.ts';
+import { createRandom } from './generate/random.ts';
 
 interface Evicted {
   readonly pod: Pod;

@@ -1,4 +1,4 @@
-import { families } from './generator.ts';
+import { families } from './generate/generator.ts';
 import { verdictsOn } from './instances.ts';
 
 // Others, or larger ones: node test/judge/campaign.ts

@@ -1,5 +1,5 @@
 import { decide } from '../../shared/core/decide.ts';
-import { generate, type Size } from './generator.ts';
+import { generate, type Size } from './generate/generator.ts';
 import { judge } from './judge.ts';
 
 /** What is wrong with the decision on an instance, a line per kind of finding; nothing when all is well. */

@@ -1,4 +1,4 @@
-import { families } from '../judge/generator.ts';
+import { families } from '../judge/generate/generator.ts';
 import { verdictsOn } from '../judge/instances.ts';
 
 test.each(families)('90 more decisions on %s are as the judge would have them', (family) => {

@@ -1,4 +1,4 @@
-import { defaultPool, defaultSettings, type PoolSpec, type Settings } from '../../shared/core/settings.ts';
+import { defaultPool, defaultSettings, type PoolSpec, type Settings } from '../../../shared/core/settings.ts';
 import { minute } from './inventory.ts';
 import type { Random } from './random.ts';
 import { Gi } from './templates.ts';

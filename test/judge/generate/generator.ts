@@ -1,14 +1,14 @@
-import type { Node } from '../../shared/core/cluster.ts';
-import type { Machine } from '../../shared/core/machine.ts';
-import type { Snapshot } from '../../shared/core/snapshot.ts';
-import { createBoard } from './board.ts';
-import { createBook } from './book.ts';
-import { misfit } from './fit.ts';
+import type { Node } from '../../../shared/core/cluster.ts';
+import type { Machine } from '../../../shared/core/machine.ts';
+import type { Snapshot } from '../../../shared/core/snapshot.ts';
+import { createBoard } from '../board.ts';
+import { createBook } from '../book.ts';
+import { misfit } from '../fit.ts';
+import { createSpotSource } from '../spots.ts';
 import { minute, nodeOf, offMachines, serving } from './inventory.ts';
 import { agent, agentOn, type Bound, at as now, podOf, waitingPod, withClaim } from './pods.ts';
 import { poolOf, settingsOf } from './policies.ts';
 import { createRandom, type Random } from './random.ts';
-import { createSpotSource } from './spots.ts';
 import { createDisks, storageClasses } from './storage.ts';
 import { familyNames, type Template, templateOf, zone } from './templates.ts';
 
