@@ -5,10 +5,10 @@ import { labConfig } from '../simulator/lab/config.ts';
 import { startLab } from '../simulator/lab/lab.ts';
 import { makeMachines } from '../simulator/lab/rack/description.ts';
 import { send } from '../test/contract/cluster-client.ts';
-import { type ControlPlane, startControlPlane } from '../test/real/stack/control-plane.ts';
-import { controlPlanePrograms } from '../test/real/stack/table.ts';
 import { startHostProcess, writeHostFiles } from '../test/support/host-process.ts';
 import { findProgram } from '../test/support/programs.ts';
+import { type ControlPlane, startControlPlane } from '../tools/real-stack/control-plane.ts';
+import { controlPlanePrograms } from '../tools/real-stack/table.ts';
 import { nodeObject, podObject } from './cluster-objects.ts';
 import type { Table } from './table.ts';
 

@@ -5,11 +5,11 @@ import type {
   Pod,
   Requirement,
   SchedulingRules,
-} from '../shared/core/cluster.ts';
-import type { Machine, MachineSpec } from '../shared/core/machine.ts';
-import type { Resources } from '../shared/core/resources.ts';
+} from '../shared/core/cluster/cluster.ts';
+import type { Resources } from '../shared/core/cluster/resources.ts';
+import type { Snapshot } from '../shared/core/decide/snapshot.ts';
+import type { Machine, MachineSpec } from '../shared/core/machine/machine.ts';
 import { defaultPool, defaultSettings } from '../shared/core/settings.ts';
-import type { Snapshot } from '../shared/core/snapshot.ts';
 
 /** The time of every generated cluster. */
 export const now = 1_800_000_000_000;

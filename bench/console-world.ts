@@ -1,18 +1,18 @@
-import { openApi } from '../functions/api/api.ts';
-import { consoleRoutes } from '../functions/console/route.ts';
-import { encode } from '../shared/adapters/codec.ts';
-import { createInventory } from '../shared/adapters/inventory.ts';
-import { loadInventory } from '../shared/adapters/inventory-load.ts';
-import { keys } from '../shared/adapters/keys.ts';
-import { openStore } from '../shared/adapters/store.ts';
-import type { ClusterView } from '../shared/core/cluster.ts';
-import { states } from '../shared/core/lifecycle.ts';
-import { newStatus } from '../shared/core/machine.ts';
-import type { Cluster } from '../shared/ports.ts';
-import { realClock } from '../shared/runtime/clock.ts';
-import { createLog } from '../shared/runtime/log.ts';
-import { createMetrics } from '../shared/runtime/metrics.ts';
-import { serve } from '../shared/runtime/serve.ts';
+import { openApi } from '../apps/api/api.ts';
+import { consoleRoutes } from '../apps/console/route.ts';
+import { openStore } from '../shared/adapters/store/open-store.ts';
+import type { ClusterView } from '../shared/core/cluster/cluster.ts';
+import { states } from '../shared/core/machine/lifecycle.ts';
+import { newStatus } from '../shared/core/machine/machine.ts';
+import type { Cluster } from '../shared/ports/cluster.ts';
+import { realClock } from '../shared/process/clock.ts';
+import { createLog } from '../shared/process/log.ts';
+import { createMetrics } from '../shared/process/metrics.ts';
+import { serve } from '../shared/server/serve.ts';
+import { encode } from '../shared/state/codec.ts';
+import { createInventory } from '../shared/state/inventory.ts';
+import { loadInventory } from '../shared/state/inventory-load.ts';
+import { keys } from '../shared/state/keys.ts';
 
 const nothing: ClusterView = {
   pods: [],

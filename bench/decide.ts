@@ -1,5 +1,5 @@
-import { decide } from '../shared/core/decide.ts';
-import type { Snapshot } from '../shared/core/snapshot.ts';
+import { decide } from '../shared/core/decide/decide.ts';
+import type { Snapshot } from '../shared/core/decide/snapshot.ts';
 import { now, scenarios } from './clusters.ts';
 import type { Table } from './table.ts';
 import { type WorkloadOptions, workload } from './workloads.ts';

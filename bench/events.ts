@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openStore } from '../shared/adapters/store.ts';
+import { openStore } from '../shared/adapters/store/open-store.ts';
 import { labConfig } from '../simulator/lab/config.ts';
 import { startLab } from '../simulator/lab/lab.ts';
 import { makeMachines } from '../simulator/lab/rack/description.ts';

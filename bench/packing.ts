@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
-import { wattsAt } from '../shared/core/choose/policies.ts';
-import type { Pod } from '../shared/core/cluster.ts';
-import { decide } from '../shared/core/decide.ts';
-import { type Machine, newStatus } from '../shared/core/machine.ts';
-import type { Resources } from '../shared/core/resources.ts';
+import type { Pod } from '../shared/core/cluster/cluster.ts';
+import type { Resources } from '../shared/core/cluster/resources.ts';
+import { decide } from '../shared/core/decide/decide.ts';
+import { type Machine, newStatus } from '../shared/core/machine/machine.ts';
+import { wattsAt } from '../shared/core/scale-up/policies.ts';
 import { defaultPool, defaultSettings } from '../shared/core/settings.ts';
 import type { Table } from './table.ts';
 

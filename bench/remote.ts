@@ -1,9 +1,9 @@
 import { CoreV1Api } from '@kubernetes/client-node';
-import type { MachineDetail } from '../functions/api/shapes.ts';
-import { lentPool, type RemoteWorld, startRemoteWorld } from '../test/real/remote-world.ts';
-import { clearSlices, sliceByHand } from '../test/real/stack/liqo-by-hand.ts';
-import { isReady } from '../test/real/stack/nodes.ts';
-import { waitFor } from '../test/real/stack/wait.ts';
+import type { MachineDetail } from '../apps/api/shapes.ts';
+import { lentPool, type RemoteWorld, startRemoteWorld } from '../test/real/remote/remote-world.ts';
+import { clearSlices, sliceByHand } from '../tools/real-stack/liqo/liqo-by-hand.ts';
+import { isReady } from '../tools/real-stack/nodes.ts';
+import { waitFor } from '../tools/real-stack/wait.ts';
 import type { Table } from './table.ts';
 
 const rounds = 5;

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { Etcd3 } from 'etcd3';
-import { openStore } from '../shared/adapters/store.ts';
-import type { Store } from '../shared/ports.ts';
-import { startEtcd } from '../test/real/stack/etcd.ts';
+import { openStore } from '../shared/adapters/store/open-store.ts';
+import type { Store } from '../shared/ports/store.ts';
 import { findProgram } from '../test/support/programs.ts';
+import { startEtcd } from '../tools/real-stack/etcd.ts';
 import type { Table } from './table.ts';
 
 /** One thing done once; `at` is a different number every time. */

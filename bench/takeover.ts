@@ -1,6 +1,6 @@
-import { startEtcd } from '../test/real/stack/etcd.ts';
 import { startWorld } from '../test/story/story.ts';
 import { findProgram } from '../test/support/programs.ts';
+import { startEtcd } from '../tools/real-stack/etcd.ts';
 import type { Table } from './table.ts';
 
 const rounds = 5;

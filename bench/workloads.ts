@@ -1,7 +1,7 @@
-import type { Pod, Requirement, SchedulingRules } from '../shared/core/cluster.ts';
-import type { Machine } from '../shared/core/machine.ts';
+import type { Pod, Requirement, SchedulingRules } from '../shared/core/cluster/cluster.ts';
+import type { Snapshot } from '../shared/core/decide/snapshot.ts';
+import type { Machine } from '../shared/core/machine/machine.ts';
 import { defaultPool, defaultSettings } from '../shared/core/settings.ts';
-import type { Snapshot } from '../shared/core/snapshot.ts';
 import { now } from './clusters.ts';
 
 const hour = 3_600_000;

@@ -1,4 +1,4 @@
-import { didYouMean } from '../shared/runtime/did-you-mean.ts';
+import { didYouMean } from '../shared/schema/did-you-mean.ts';
 import { type Command, type Io, UsageError } from './command.ts';
 import { backupCommand } from './commands/backup.ts';
 import { drainCommand, maintenanceCommand, retryCommand, uncordonCommand } from './commands/by-hand.ts';

@@ -1,5 +1,5 @@
 import type { Writable } from 'node:stream';
-import { durationMs } from '../shared/runtime/duration.ts';
+import { durationMs } from '../shared/schema/duration.ts';
 
 /** What a command may touch, so that a test can look at it. */
 export interface Io {

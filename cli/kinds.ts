@@ -12,8 +12,8 @@ import {
   type PodView,
   PoolShape,
   type PoolView,
-} from '../functions/api/shapes.ts';
-import { didYouMean } from '../shared/runtime/did-you-mean.ts';
+} from '../apps/api/shapes.ts';
+import { didYouMean } from '../shared/schema/did-you-mean.ts';
 import { UsageError } from './command.ts';
 import type { Column, Tone } from './output/table.ts';
 import { age, amounts, share } from './output/words.ts';

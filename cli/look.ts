@@ -1,11 +1,11 @@
-import { snapshotNow } from '../functions/api/snapshot.ts';
-import { createInventory, type Inventory } from '../shared/adapters/inventory.ts';
-import { createKubeCluster } from '../shared/adapters/kube-cluster.ts';
-import { kubeTransport } from '../shared/adapters/kube-transport.ts';
-import { openStore } from '../shared/adapters/store.ts';
-import type { Snapshot } from '../shared/core/snapshot.ts';
-import { realClock } from '../shared/runtime/clock.ts';
-import { createLog } from '../shared/runtime/log.ts';
+import { snapshotNow } from '../apps/api/snapshot.ts';
+import { createKubeCluster } from '../shared/adapters/kubernetes/cluster.ts';
+import { kubeTransport } from '../shared/adapters/kubernetes/transport.ts';
+import { openStore } from '../shared/adapters/store/open-store.ts';
+import type { Snapshot } from '../shared/core/decide/snapshot.ts';
+import { realClock } from '../shared/process/clock.ts';
+import { createLog } from '../shared/process/log.ts';
+import { createInventory, type Inventory } from '../shared/state/inventory.ts';
 import { type Io, storeUrl } from './command.ts';
 
 export interface LookOptions {

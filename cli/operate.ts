@@ -1,6 +1,6 @@
 import { hostname, userInfo } from 'node:os';
-import { openStore } from '../shared/adapters/store.ts';
-import { type Store, StoreError } from '../shared/ports.ts';
+import { openStore } from '../shared/adapters/store/open-store.ts';
+import { type Store, StoreError } from '../shared/ports/store.ts';
 
 export const whoAsks = (): string => `${userInfo().username}@${hostname()}`;
 

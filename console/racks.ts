@@ -1,4 +1,4 @@
-import type { MachineView } from '../functions/api/shapes.ts';
+import type { MachineView } from '../apps/api/shapes.ts';
 
 export interface Rack {
   readonly name: string;

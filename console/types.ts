@@ -6,7 +6,7 @@ import type {
   PodView,
   PoolView,
   PressureView,
-} from '../functions/api/shapes.ts';
+} from '../apps/api/shapes.ts';
 
 /** A page of a list, as the API sends it. */
 interface Page<Item> {

@@ -1,16 +1,16 @@
+import { events, foreignEvents } from '../shared/ports/event-types.ts';
+import type { Deps } from '../shared/process/deps.ts';
 import {
   type FunctionDefinition,
   type Handler,
   type ServedFunction,
   served,
-} from '../shared/runtime/function.ts';
-import type { Route } from '../shared/runtime/routes.ts';
+} from '../shared/server/function.ts';
+import type { Route } from '../shared/server/routes.ts';
 import { DeadLettersInput, deadLetters } from './dead-letters/handler.ts';
-import type { Deps } from './deps.ts';
 import { DiscoveryInput, discovery, discoveryRoutes } from './discovery/handler.ts';
 import { DrainInput, drainNode } from './drain-node/handler.ts';
 import { EvaluateInput, evaluateScaling } from './evaluate-scaling/handler.ts';
-import { events, foreignEvents } from './events.ts';
 import { JoinInput, joinWatcher } from './join-watcher/handler.ts';
 import { PowerInput, powerAction } from './power-action/handler.ts';
 import { SyncInput, syncInventory } from './sync-inventory/handler.ts';

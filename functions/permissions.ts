@@ -1,4 +1,4 @@
-import { type ViewPart, viewParts } from '../shared/adapters/view-parts.ts';
+import { type ViewPart, viewParts } from '../shared/ports/view-parts.ts';
 import { group, resourceKinds } from '../shared/schema/resource-kinds.ts';
 
 export interface Rule {

@@ -4,8 +4,8 @@ import { existsSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { ensureBinaries } from '../test/real/stack/binaries.ts';
-import { controlPlanePrograms } from '../test/real/stack/table.ts';
+import { ensureBinaries } from '../tools/real-stack/binaries.ts';
+import { controlPlanePrograms } from '../tools/real-stack/table.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const args = process.argv.slice(2);

@@ -4,9 +4,9 @@ import { parseArgs } from 'node:util';
 import { type Load, loads, react, sleep, stress } from '../bench/sensor-load.ts';
 import { watchOthers } from '../bench/sensor-others.ts';
 import { printTable } from '../bench/table.ts';
-import { layCable } from '../test/real/sensor-cable.ts';
-import { makePod, stop } from '../test/real/sensor-pod.ts';
-import { buildSensor, type SensorProcess, startSensor } from '../test/real/sensor-process.ts';
+import { layCable } from '../test/real/sensor/sensor-cable.ts';
+import { makePod, stop } from '../test/real/sensor/sensor-pod.ts';
+import { buildSensor, type SensorProcess, startSensor } from '../test/real/sensor/sensor-process.ts';
 import { uidOf } from '../test/sensor/tree.ts';
 
 const { values } = parseArgs({

@@ -1,6 +1,6 @@
 // Builds the real servers that test/real runs against, once per version: `real-stack.ts build [program…]`.
-import { ensureBinaries } from '../test/real/stack/binaries.ts';
-import { programGroups } from '../test/real/stack/table.ts';
+import { ensureBinaries } from '../tools/real-stack/binaries.ts';
+import { programGroups } from '../tools/real-stack/table.ts';
 
 const [command, ...names] = process.argv.slice(2);
 const everything = programGroups.flatMap(({ programs }) => Object.keys(programs));

@@ -1,4 +1,4 @@
-import { type PressureBand, pressureBands } from '../shared/core/pressure-bands.ts';
+import { type PressureBand, pressureBands } from '../shared/core/decide/signals/pressure-bands.ts';
 
 /** Holds once every sample of so long a time is above. */
 export interface Rule {

@@ -1,4 +1,4 @@
-import type { pressureCategories } from '../shared/core/pressure-bands.ts';
+import type { pressureCategories } from '../shared/core/decide/signals/pressure-bands.ts';
 import type { BandRules, Clearing, Rule } from './bands.ts';
 
 export type Category = (typeof pressureCategories)[number];

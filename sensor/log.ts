@@ -1,6 +1,6 @@
 import { writeSync } from 'node:fs';
-import type { Log, LogOptions } from '../shared/runtime/log.ts';
-import { redacted, withoutCredentials } from '../shared/runtime/redact.ts';
+import type { Log, LogOptions } from '../shared/process/log.ts';
+import { redacted, withoutCredentials } from '../shared/process/redact.ts';
 
 export const logLevels = [
   'trace',

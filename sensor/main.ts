@@ -1,4 +1,4 @@
-import { SettingsError } from '../shared/runtime/flags.ts';
+import { SettingsError } from '../shared/process/flags.ts';
 import { createSensorLog } from './log.ts';
 import { runSensor } from './run.ts';
 import { readSensorSettings, type SensorSettings } from './settings.ts';

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { pressureBands } from '../shared/core/pressure-bands.ts';
-import type { MetricRow } from '../shared/runtime/metric-row.ts';
-import { metricTable } from '../shared/runtime/metric-table.ts';
+import { pressureBands } from '../shared/core/decide/signals/pressure-bands.ts';
+import type { MetricRow } from '../shared/process/metric-row.ts';
+import { metricTable } from '../shared/process/metric-table.ts';
 import type { PressureReport } from '../shared/schema/pressure.ts';
 import type { Source } from './sensor.ts';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { type PressureBand, pressureCategories } from '../shared/core/pressure-bands.ts';
-import { durationMs } from '../shared/runtime/duration.ts';
+import { type PressureBand, pressureCategories } from '../shared/core/decide/signals/pressure-bands.ts';
+import { durationMs } from '../shared/schema/duration.ts';
 import type { Rule } from './bands.ts';
 import { type Category, defaultBands, type SensorBands as Settled } from './default-bands.ts';
 

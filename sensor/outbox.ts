@@ -1,6 +1,6 @@
-import type { PressureCategory } from '../shared/core/snapshot.ts';
-import type { Clock } from '../shared/ports.ts';
-import type { Log } from '../shared/runtime/log.ts';
+import type { PressureCategory } from '../shared/core/decide/snapshot.ts';
+import type { Clock } from '../shared/ports/clock.ts';
+import type { Log } from '../shared/process/log.ts';
 import type { PressureReport } from '../shared/schema/pressure.ts';
 
 export interface OutboxOptions {

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { PressureCategory } from '../shared/core/snapshot.ts';
+import type { PressureCategory } from '../shared/core/decide/snapshot.ts';
 import type { PressureReport } from '../shared/schema/pressure.ts';
 import { foldersIn, type Hierarchies } from './cgroups.ts';
 

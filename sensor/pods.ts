@@ -1,4 +1,4 @@
-import type { PressureCategory } from '../shared/core/snapshot.ts';
+import type { PressureCategory } from '../shared/core/decide/snapshot.ts';
 import type { PressureReport } from '../shared/schema/pressure.ts';
 import { type Hierarchies, listPods } from './cgroups.ts';
 import type { Meter } from './meter.ts';

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { realClock } from '../shared/runtime/clock.ts';
-import type { Log } from '../shared/runtime/log.ts';
+import { realClock } from '../shared/process/clock.ts';
+import type { Log } from '../shared/process/log.ts';
 import type { PressureReport } from '../shared/schema/pressure.ts';
 import { findHierarchies } from './cgroups.ts';
 import { serveMetrics } from './metrics.ts';

@@ -1,5 +1,5 @@
-import { type PressureBand, pressureBands } from '../shared/core/pressure-bands.ts';
-import type { PressureCategory } from '../shared/core/snapshot.ts';
+import { type PressureBand, pressureBands } from '../shared/core/decide/signals/pressure-bands.ts';
+import type { PressureCategory } from '../shared/core/decide/snapshot.ts';
 import type { PressureReport } from '../shared/schema/pressure.ts';
 import type { Meter } from './meter.ts';
 import type { Pods } from './pods.ts';

@@ -1,5 +1,5 @@
 import { hostname } from 'node:os';
-import { type FlagRow, helpText, readFlags, SettingsError } from '../shared/runtime/flags.ts';
+import { type FlagRow, helpText, readFlags, SettingsError } from '../shared/process/flags.ts';
 import { defaultBands, type SensorBands } from './default-bands.ts';
 import { logLevels } from './log.ts';
 

@@ -1,4 +1,4 @@
-import type { PressureCategory } from '../shared/core/snapshot.ts';
+import type { PressureCategory } from '../shared/core/decide/snapshot.ts';
 import type { PressureReport } from '../shared/schema/pressure.ts';
 import { type BandRules, type Change, type Clearing, createTracker, type Tracker } from './bands.ts';
 import { createHistory, type History } from './history.ts';

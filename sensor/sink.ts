@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { rootCertificates } from 'node:tls';
-import { events } from '../functions/events.ts';
-import { withoutCredentials } from '../shared/runtime/redact.ts';
+import { events } from '../shared/ports/event-types.ts';
+import { withoutCredentials } from '../shared/process/redact.ts';
 import type { PressureReport } from '../shared/schema/pressure.ts';
 
 export interface SinkOptions {
@@ -54,7 +54,7 @@ export function createSend({ url: text, caCerts, tokenFile, timeoutMs = 5_000 }:
 
 async function messageOf(report: PressureReport) {
   // Loaded with the first event: a node without pressure does not pay for it.
-  const { eventMessage } = await import('../shared/runtime/event-message.ts');
+  const { eventMessage } = await import('../shared/server/event-message.ts');
   const { node, category, sequence } = report;
   return eventMessage({
     id: `${node}-${sequence}`,

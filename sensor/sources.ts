@@ -1,6 +1,6 @@
 import { statfsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { PressureCategory } from '../shared/core/snapshot.ts';
+import type { PressureCategory } from '../shared/core/decide/snapshot.ts';
 import { crowdedSource } from './crowded.ts';
 import { rampRules, type SensorBands } from './default-bands.ts';
 import { createMeter } from './meter.ts';

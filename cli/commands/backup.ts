@@ -3,8 +3,8 @@ import { rename, rm } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { parseArgs } from 'node:util';
-import { backup } from '../../shared/adapters/backup.ts';
-import { openStore } from '../../shared/adapters/store.ts';
+import { openStore } from '../../shared/adapters/store/open-store.ts';
+import { backup } from '../../shared/state/backup.ts';
 import { type Command, progressOn, storeUrl } from '../command.ts';
 
 export const backupCommand: Command = {

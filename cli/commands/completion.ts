@@ -1,4 +1,4 @@
-import { didYouMean } from '../../shared/runtime/did-you-mean.ts';
+import { didYouMean } from '../../shared/schema/did-you-mean.ts';
 import { type Command, UsageError } from '../command.ts';
 import { kindList } from '../kinds.ts';
 import { outputs } from '../output/format.ts';

@@ -1,8 +1,8 @@
 import { parseArgs } from 'node:util';
-import { createDeadLetters, type KeptLetter } from '../../shared/adapters/dead-letters.ts';
-import { openStore } from '../../shared/adapters/store.ts';
-import { realClock } from '../../shared/runtime/clock.ts';
-import { createHttpSink } from '../../shared/runtime/http-sink.ts';
+import { openStore } from '../../shared/adapters/store/open-store.ts';
+import { realClock } from '../../shared/process/clock.ts';
+import { createHttpSink } from '../../shared/process/http-sink.ts';
+import { createDeadLetters, type KeptLetter } from '../../shared/state/dead-letters.ts';
 import { type Command, type Io, storeUrl, UsageError } from '../command.ts';
 import { type ConnectionOptions, connectTo } from '../connection.ts';
 import { printable } from '../output/table.ts';

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
-import { describedIn } from '../../shared/adapters/inventory-exchange.ts';
-import { openStore } from '../../shared/adapters/store.ts';
+import { openStore } from '../../shared/adapters/store/open-store.ts';
 import { machinesToCsv } from '../../shared/schema/machine-csv.ts';
+import { describedIn } from '../../shared/state/inventory-exchange.ts';
 import { type Command, storeUrl } from '../command.ts';
 import { formatOf } from '../exchange-format.ts';
 

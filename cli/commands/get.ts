@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
-import { realClock } from '../../shared/runtime/clock.ts';
-import { didYouMean } from '../../shared/runtime/did-you-mean.ts';
+import { realClock } from '../../shared/process/clock.ts';
+import { didYouMean } from '../../shared/schema/did-you-mean.ts';
 import type { Command, Io } from '../command.ts';
 import { type AnyKind, kindList, kindOf } from '../kinds.ts';
 import { documentOf, type Output, outputFlag, outputOf, outputUsage } from '../output/format.ts';

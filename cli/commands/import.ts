@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
-import { checkConfig } from '../../shared/adapters/config-file.ts';
-import { describedIn, importInventory } from '../../shared/adapters/inventory-exchange.ts';
-import { openStore } from '../../shared/adapters/store.ts';
+import { checkConfig } from '../../shared/adapters/files/config-file.ts';
+import { openStore } from '../../shared/adapters/store/open-store.ts';
 import { ConfigError, type ConfigInput } from '../../shared/schema/config-file.ts';
 import { fromHomelabAutoscaler } from '../../shared/schema/homelab-autoscaler.ts';
 import { machinesFromCsv } from '../../shared/schema/machine-csv.ts';
+import { describedIn, importInventory } from '../../shared/state/inventory-exchange.ts';
 import { type Command, storeUrl, UsageError } from '../command.ts';
 import { formatOf } from '../exchange-format.ts';
 

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
-import { didYouMean } from '../../shared/runtime/did-you-mean.ts';
-import { newSigningKey } from '../../shared/runtime/ed25519.ts';
+import { newSigningKey } from '../../shared/adapters/remote-discovery/ed25519.ts';
+import { didYouMean } from '../../shared/schema/did-you-mean.ts';
 import { type Command, type Io, UsageError } from '../command.ts';
 import { outputUsage } from '../output/format.ts';
 import { sourceUsage } from '../source.ts';

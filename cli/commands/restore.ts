@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
-import { restore } from '../../shared/adapters/backup.ts';
-import { openStore } from '../../shared/adapters/store.ts';
+import { openStore } from '../../shared/adapters/store/open-store.ts';
+import { restore } from '../../shared/state/backup.ts';
 import { type Command, progressOn, storeUrl, UsageError } from '../command.ts';
 
 export const restoreCommand: Command = {

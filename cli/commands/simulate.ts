@@ -2,10 +2,10 @@ import { readFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import type { V1Pod } from '@kubernetes/client-node';
 import { parseAllDocuments } from 'yaml';
-import { toPod } from '../../shared/adapters/kube-convert.ts';
-import type { Pod } from '../../shared/core/cluster.ts';
-import { decide } from '../../shared/core/decide.ts';
-import { explainDecision } from '../../shared/core/explain.ts';
+import { toPod } from '../../shared/adapters/kubernetes/convert.ts';
+import type { Pod } from '../../shared/core/cluster/cluster.ts';
+import { decide } from '../../shared/core/decide/decide.ts';
+import { explainDecision } from '../../shared/core/decide/explain.ts';
 import { type Command, UsageError } from '../command.ts';
 import { look, lookFlags, lookUsage } from '../look.ts';
 

@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
-import { createInventory } from '../../shared/adapters/inventory.ts';
-import { openStore } from '../../shared/adapters/store.ts';
-import { type Alert, alertName, type Steering, steeringOf } from '../../shared/core/alerts.ts';
-import { realClock } from '../../shared/runtime/clock.ts';
-import { describeProblem, fieldProblems } from '../../shared/runtime/zod-issue.ts';
+import { openStore } from '../../shared/adapters/store/open-store.ts';
+import { type Alert, alertName, type Steering, steeringOf } from '../../shared/core/decide/signals/alerts.ts';
+import { realClock } from '../../shared/process/clock.ts';
 import { Webhook } from '../../shared/schema/webhook.ts';
+import { describeProblem, fieldProblems } from '../../shared/schema/zod-issue.ts';
+import { createInventory } from '../../shared/state/inventory.ts';
 import { type Command, storeUrl, UsageError } from '../command.ts';
 
 export const testAlertCommand: Command = {

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
-import { checkConfig } from '../../shared/adapters/config-file.ts';
+import { checkConfig } from '../../shared/adapters/files/config-file.ts';
 import { ConfigError } from '../../shared/schema/config-file.ts';
 import { hasManifests, parseManifests } from '../../shared/schema/manifest.ts';
 import { type Command, UsageError } from '../command.ts';

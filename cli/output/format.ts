@@ -1,5 +1,5 @@
 import { stringify } from 'yaml';
-import { didYouMean } from '../../shared/runtime/did-you-mean.ts';
+import { didYouMean } from '../../shared/schema/did-you-mean.ts';
 import { UsageError } from '../command.ts';
 
 export const outputs = ['table', 'wide', 'json', 'yaml', 'name'] as const;

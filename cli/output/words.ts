@@ -1,4 +1,4 @@
-import { describeAmount, type Resources } from '../../shared/core/resources.ts';
+import { describeAmount, type Resources } from '../../shared/core/cluster/resources.ts';
 
 const units = [
   ['d', 86_400],

@@ -32,7 +32,7 @@ export function useApi<Data>(path: `/${string}`): Resource<Data> {
       if (resource.users === 0) held.delete(path);
     };
   }, [resource, path]);
-  // The path says what is answered there: functions/api/routes.ts is the other end of this.
+  // The path says what is answered there: apps/api/routes.ts is the other end of this.
   return resource as Resource<Data>;
 }
 

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { createDeadLetters } from '../../shared/adapters/dead-letters.ts';
 import { done, rejected } from '../../shared/core/outcome.ts';
-import type { Handler } from '../../shared/runtime/function.ts';
-import type { Deps } from '../deps.ts';
+import type { Deps } from '../../shared/process/deps.ts';
+import type { Handler } from '../../shared/server/function.ts';
+import { createDeadLetters } from '../../shared/state/dead-letters.ts';
 import { letterOf } from './letter.ts';
 
 export const DeadLettersInput = z.strictObject({

@@ -1,4 +1,4 @@
-import { HttpError } from '../../shared/runtime/http-answer.ts';
+import { HttpError } from '../../shared/server/http-answer.ts';
 
 /** Every way in which a peering is refused, and what that is in HTTP. */
 const statuses = {

@@ -1,6 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { z } from 'zod';
-import type { Clock, KubeObject, KubeObjects } from '../../shared/ports.ts';
+import type { Clock } from '../../shared/ports/clock.ts';
+import type { KubeObject, KubeObjects } from '../../shared/ports/kubernetes-objects.ts';
 import { Refused } from './refused.ts';
 
 /** What a consumer sends: all base64, as Liqo's Tenant has it. */

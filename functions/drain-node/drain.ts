@@ -1,18 +1,24 @@
-import { observe } from '../../shared/adapters/changes.ts';
-import type { MachineRecord } from '../../shared/adapters/inventory.ts';
-import type { Node, Pod } from '../../shared/core/cluster.ts';
-import { type DrainPlan, planDrain, type Refusal, refusedAgain } from '../../shared/core/drain-plan.ts';
-import { stepOf } from '../../shared/core/lifecycle.ts';
-import type { Drain } from '../../shared/core/machine.ts';
-import { matchNode } from '../../shared/core/match.ts';
-import { isDeletedByClusterAutoscaler } from '../../shared/core/prepare-node.ts';
+import { whyNot } from '../../shared/by-hand/refuse-drain.ts';
+import type { Node, Pod } from '../../shared/core/cluster/cluster.ts';
+import {
+  type DrainPlan,
+  planDrain,
+  type Refusal,
+  refusedAgain,
+} from '../../shared/core/cluster/drain-plan.ts';
+import { matchNode } from '../../shared/core/cluster/match.ts';
+import { isDeletedByClusterAutoscaler } from '../../shared/core/cluster/prepare-node.ts';
+import { stepOf } from '../../shared/core/machine/lifecycle.ts';
+import type { Drain } from '../../shared/core/machine/machine.ts';
+import { overdue } from '../../shared/core/machine/transition.ts';
 import { plural } from '../../shared/core/text.ts';
-import { overdue } from '../../shared/core/transition.ts';
-import type { Cluster, Lease } from '../../shared/ports.ts';
-import { cordonedBy, type Deps, underMachineLease } from '../deps.ts';
+import type { Cluster } from '../../shared/ports/cluster.ts';
+import type { Lease } from '../../shared/ports/store.ts';
+import { cordonedBy, type Deps, underMachineLease } from '../../shared/process/deps.ts';
+import type { MachineRecord } from '../../shared/state/inventory.ts';
+import { observe } from '../../shared/state/machine-writes.ts';
 import { type Draining, tellNode } from './draining.ts';
 import { finish, giveUp } from './end.ts';
-import { whyNot } from './refuse.ts';
 
 /** One invocation stays with a node for this long; the next tick goes on where it stopped. */
 const longestMs = 20_000;

@@ -1,12 +1,15 @@
-import { happen, observe } from '../../shared/adapters/changes.ts';
-import type { Node } from '../../shared/core/cluster.ts';
-import { planDrain } from '../../shared/core/drain-plan.ts';
-import type { MachineEvent } from '../../shared/core/lifecycle.ts';
-import type { Drain } from '../../shared/core/machine.ts';
-import { clusterAutoscalerMarks, isDeletedByClusterAutoscaler } from '../../shared/core/prepare-node.ts';
+import type { Node } from '../../shared/core/cluster/cluster.ts';
+import { planDrain } from '../../shared/core/cluster/drain-plan.ts';
+import {
+  clusterAutoscalerMarks,
+  isDeletedByClusterAutoscaler,
+} from '../../shared/core/cluster/prepare-node.ts';
+import type { MachineEvent } from '../../shared/core/machine/lifecycle.ts';
+import type { Drain } from '../../shared/core/machine/machine.ts';
 import { plural, seconds } from '../../shared/core/text.ts';
-import { cordonedBy } from '../deps.ts';
-import { events, machineEvent } from '../events.ts';
+import { events, machineEvent } from '../../shared/ports/event-types.ts';
+import { cordonedBy } from '../../shared/process/deps.ts';
+import { happen, observe } from '../../shared/state/machine-writes.ts';
 import { type Draining, tellNode } from './draining.ts';
 
 /** No pod is left: its volumes are waited for, for a while; then the machine may go. */

@@ -1,5 +1,5 @@
-import type { DecisionRecord } from '../../shared/core/decision.ts';
-import { describeAmount } from '../../shared/core/resources.ts';
+import { describeAmount } from '../../shared/core/cluster/resources.ts';
+import type { DecisionRecord } from '../../shared/core/decide/decision.ts';
 
 /** A decision as a person reads it. */
 export function answerOf(decision: string, record: DecisionRecord): object {

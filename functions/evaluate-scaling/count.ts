@@ -1,5 +1,5 @@
-import type { DecisionRecord } from '../../shared/core/decision.ts';
-import type { Metrics } from '../../shared/runtime/metrics.ts';
+import type { DecisionRecord } from '../../shared/core/decide/decision.ts';
+import type { Metrics } from '../../shared/process/metrics.ts';
 
 /** Begins to time an evaluation. What it returns is called with what came of it. */
 export function countEvaluation(metrics: Metrics | undefined) {

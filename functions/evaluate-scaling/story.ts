@@ -1,7 +1,7 @@
-import type { DecisionRecord, Intent } from '../../shared/core/decision.ts';
-import { describeAmount } from '../../shared/core/resources.ts';
+import { describeAmount } from '../../shared/core/cluster/resources.ts';
+import type { DecisionRecord, Intent } from '../../shared/core/decide/decision.ts';
 import { plural } from '../../shared/core/text.ts';
-import type { Log } from '../../shared/runtime/log.ts';
+import type { Log } from '../../shared/process/log.ts';
 
 /** Tells a decision that does something, in the order a person would. */
 export function tellStory(log: Log, decision: string, record: DecisionRecord, dryRun: boolean): void {

@@ -1,14 +1,10 @@
-import {
-  readTriggerTimes,
-  type TriggerTime,
-  timed,
-  writeTriggerTimes,
-} from '../../shared/adapters/triggers.ts';
+import type { TriggerReading } from '../../shared/core/decide/snapshot.ts';
 import type { PoolSpec } from '../../shared/core/settings.ts';
-import type { TriggerReading } from '../../shared/core/snapshot.ts';
 import { seconds } from '../../shared/core/text.ts';
-import { type Lease, type Measured, MetricsError } from '../../shared/ports.ts';
-import { type Deps, forEachOf } from '../deps.ts';
+import { type Measured, MetricsError } from '../../shared/ports/metrics.ts';
+import type { Lease } from '../../shared/ports/store.ts';
+import { type Deps, forEachOf } from '../../shared/process/deps.ts';
+import { readTriggerTimes, type TriggerTime, timed, writeTriggerTimes } from '../../shared/state/triggers.ts';
 
 /** What one query gives. Without a value the note says why. */
 export interface Found {

@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { createStateClock } from '../../shared/adapters/state-clock.ts';
-import { matchAll } from '../../shared/core/match-all.ts';
+import { matchAll } from '../../shared/core/cluster/match-all.ts';
 import { done, rejected } from '../../shared/core/outcome.ts';
-import type { Handler } from '../../shared/runtime/function.ts';
-import { type Deps, forEachOf } from '../deps.ts';
+import { type Deps, forEachOf } from '../../shared/process/deps.ts';
+import type { Handler } from '../../shared/server/function.ts';
+import { createStateClock } from '../../shared/state/state-clock.ts';
 import { createReporter } from './findings.ts';
-import { recover } from './recover.ts';
+import { recover } from './recover-node.ts';
 import { sceneOf, stepFor } from './scene.ts';
 import { watchOne } from './watch-one.ts';
 

@@ -1,13 +1,13 @@
-import { happen } from '../../shared/adapters/changes.ts';
-import type { MachineRecord } from '../../shared/adapters/inventory.ts';
-import type { MachineEvent } from '../../shared/core/lifecycle.ts';
-import { type Match, providerIdOf } from '../../shared/core/match.ts';
-import { preparationOf } from '../../shared/core/prepare-node.ts';
+import { type Match, providerIdOf } from '../../shared/core/cluster/match.ts';
+import { preparationOf } from '../../shared/core/cluster/prepare-node.ts';
+import type { MachineEvent } from '../../shared/core/machine/lifecycle.ts';
 import type { Settings } from '../../shared/core/settings.ts';
 import { seconds } from '../../shared/core/text.ts';
-import type { Lease } from '../../shared/ports.ts';
-import { cordonedBy, type Deps } from '../deps.ts';
-import { events, machineEvent } from '../events.ts';
+import { events, machineEvent } from '../../shared/ports/event-types.ts';
+import type { Lease } from '../../shared/ports/store.ts';
+import { cordonedBy, type Deps } from '../../shared/process/deps.ts';
+import type { MachineRecord } from '../../shared/state/inventory.ts';
+import { happen } from '../../shared/state/machine-writes.ts';
 import { poolOf, type Scene } from './scene.ts';
 
 /** Prepares the node, then takes the machine into service. A crash in between is repeated harmlessly. */

@@ -1,15 +1,15 @@
-import type { MachineRecord } from '../../shared/adapters/inventory.ts';
-import type { createStateClock } from '../../shared/adapters/state-clock.ts';
-import type { ClusterView } from '../../shared/core/cluster.ts';
-import { planDrain } from '../../shared/core/drain-plan.ts';
-import { capacityOf } from '../../shared/core/lifecycle.ts';
-import type { Machine } from '../../shared/core/machine.ts';
-import type { Match } from '../../shared/core/match.ts';
-import type { Matches } from '../../shared/core/match-all.ts';
-import { protection } from '../../shared/core/protect.ts';
-import { manyLost, type RecoveryStep, recoveryOf } from '../../shared/core/recovery.ts';
+import type { ClusterView } from '../../shared/core/cluster/cluster.ts';
+import { planDrain } from '../../shared/core/cluster/drain-plan.ts';
+import type { Match } from '../../shared/core/cluster/match.ts';
+import type { Matches } from '../../shared/core/cluster/match-all.ts';
+import { protection } from '../../shared/core/cluster/protect.ts';
+import { capacityOf } from '../../shared/core/machine/lifecycle.ts';
+import type { Machine } from '../../shared/core/machine/machine.ts';
+import { manyLost, type RecoveryStep, recoveryOf } from '../../shared/core/machine/node-recovery.ts';
 import type { PoolSpec, Settings } from '../../shared/core/settings.ts';
-import type { Deps } from '../deps.ts';
+import type { Deps } from '../../shared/process/deps.ts';
+import type { MachineRecord } from '../../shared/state/inventory.ts';
+import type { createStateClock } from '../../shared/state/state-clock.ts';
 
 /** Everything one run looks at. */
 interface Sight {

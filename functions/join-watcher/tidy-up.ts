@@ -1,10 +1,10 @@
-import { observe } from '../../shared/adapters/changes.ts';
-import type { MachineRecord } from '../../shared/adapters/inventory.ts';
-import type { Node } from '../../shared/core/cluster.ts';
-import { lifecycle } from '../../shared/core/lifecycle.ts';
-import { outOfService } from '../../shared/core/prepare-node.ts';
+import type { Node } from '../../shared/core/cluster/cluster.ts';
+import { outOfService } from '../../shared/core/cluster/prepare-node.ts';
+import { lifecycle } from '../../shared/core/machine/lifecycle.ts';
 import { plural, seconds } from '../../shared/core/text.ts';
-import { cordonedBy, type Deps } from '../deps.ts';
+import { cordonedBy, type Deps } from '../../shared/process/deps.ts';
+import type { MachineRecord } from '../../shared/state/inventory.ts';
+import { observe } from '../../shared/state/machine-writes.ts';
 import type { Scene } from './scene.ts';
 
 /**

@@ -1,15 +1,15 @@
-import { happen } from '../../shared/adapters/changes.ts';
-import type { MachineRecord } from '../../shared/adapters/inventory.ts';
-import { type KnownLog, withLog } from '../../shared/core/hardware-log.ts';
-import type { MachineEvent } from '../../shared/core/lifecycle.ts';
-import { type Seen, surprise } from '../../shared/core/recover.ts';
+import { type KnownLog, withLog } from '../../shared/core/machine/hardware-log.ts';
+import type { MachineEvent } from '../../shared/core/machine/lifecycle.ts';
+import { type Seen, surprise } from '../../shared/core/machine/observed-power.ts';
 import { type Settings, stableReads } from '../../shared/core/settings.ts';
-import type { PowerDriver } from '../../shared/ports.ts';
-import { newId } from '../../shared/runtime/ids.ts';
-import { type Deps, underMachineLease } from '../deps.ts';
-import { events, machineEvent } from '../events.ts';
-import type { Bmcs } from './bmcs.ts';
-import { look } from './look.ts';
+import { events, machineEvent } from '../../shared/ports/event-types.ts';
+import type { PowerDriver } from '../../shared/ports/power.ts';
+import { type Deps, underMachineLease } from '../../shared/process/deps.ts';
+import { newId } from '../../shared/process/ids.ts';
+import type { MachineRecord } from '../../shared/state/inventory.ts';
+import { happen } from '../../shared/state/machine-writes.ts';
+import type { Bmcs } from './circuit-breaker.ts';
+import { look } from './read-power.ts';
 import { seenOf, sense } from './sense.ts';
 
 /** Takes a surprise into the books: read again under the lease, because one read is no fact yet. */

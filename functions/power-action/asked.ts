@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { type Asked, ByHand, byHand, type Hands } from './by-hand.ts';
-import { InHand, setMaintenance } from './in-hand.ts';
-import { liftQuarantine } from './lift.ts';
+import { liftQuarantine } from '../../shared/by-hand/end-quarantine.ts';
+import { InHand, setMaintenance } from '../../shared/by-hand/maintenance.ts';
+import { type Asked, ByHand, byHand, type Hands } from '../../shared/by-hand/power.ts';
 
 export const PowerInput = z
   .strictObject({

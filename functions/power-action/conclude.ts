@@ -1,8 +1,8 @@
-import { happen } from '../../shared/adapters/changes.ts';
-import { lifecycle, type MachineEvent, type MachineState } from '../../shared/core/lifecycle.ts';
-import type { MachineStatus } from '../../shared/core/machine.ts';
-import type { PowerReading } from '../../shared/ports.ts';
-import { events, machineEvent } from '../events.ts';
+import { lifecycle, type MachineEvent, type MachineState } from '../../shared/core/machine/lifecycle.ts';
+import type { MachineStatus } from '../../shared/core/machine/machine.ts';
+import { events, machineEvent } from '../../shared/ports/event-types.ts';
+import type { PowerReading } from '../../shared/ports/power.ts';
+import { happen } from '../../shared/state/machine-writes.ts';
 import type { Attempt } from './send.ts';
 
 /** Writes the result down. Undefined: somebody else wrote meanwhile, so it is to be looked at anew. */

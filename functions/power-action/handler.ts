@@ -1,13 +1,13 @@
 import type { z } from 'zod';
-import type { MachineRecord } from '../../shared/adapters/inventory.ts';
-import { stepOf } from '../../shared/core/lifecycle.ts';
+import { stepOf } from '../../shared/core/machine/lifecycle.ts';
 import { done, rejected } from '../../shared/core/outcome.ts';
-import type { Handler } from '../../shared/runtime/function.ts';
-import { type Deps, forEachOf, onePerMachine } from '../deps.ts';
+import { type Deps, forEachOf, onePerMachine } from '../../shared/process/deps.ts';
+import type { Handler } from '../../shared/server/function.ts';
+import type { MachineRecord } from '../../shared/state/inventory.ts';
 import { asked, PowerInput } from './asked.ts';
-import { createBmcs } from './bmcs.ts';
 import { carryOut } from './carry-out.ts';
-import { createStrayHunt } from './strays.ts';
+import { createBmcs } from './circuit-breaker.ts';
+import { createStrayHunt } from './orphans.ts';
 import { createSweep } from './sweep.ts';
 
 export { PowerInput };

@@ -1,9 +1,9 @@
-import type { MachineRecord } from '../../shared/adapters/inventory.ts';
-import { afterReading, type KnownLog, stillCritical } from '../../shared/core/hardware-log.ts';
-import { nextMoment } from '../../shared/core/health.ts';
+import { afterReading, type KnownLog, stillCritical } from '../../shared/core/machine/hardware-log.ts';
+import { nextMoment } from '../../shared/core/machine/health.ts';
 import type { Timings } from '../../shared/core/settings.ts';
-import { type PowerDriver, PowerError } from '../../shared/ports.ts';
-import type { Deps } from '../deps.ts';
+import { type PowerDriver, PowerError } from '../../shared/ports/power.ts';
+import type { Deps } from '../../shared/process/deps.ts';
+import type { MachineRecord } from '../../shared/state/inventory.ts';
 
 /** A log grows slowly, and some BMCs are slow to show it. */
 const everyMs = 600_000;

@@ -1,10 +1,11 @@
-import { type Also, recordCommand } from '../../shared/adapters/changes.ts';
-import type { MachineRecord, OperationRecord } from '../../shared/adapters/inventory.ts';
-import type { PowerVerb } from '../../shared/core/machine.ts';
+import type { PowerVerb } from '../../shared/core/machine/machine.ts';
 import type { Settings } from '../../shared/core/settings.ts';
-import { type Lease, type PowerDriver, PowerError } from '../../shared/ports.ts';
-import type { Deps } from '../deps.ts';
-import type { Bmcs } from './bmcs.ts';
+import { type PowerDriver, PowerError } from '../../shared/ports/power.ts';
+import type { Lease } from '../../shared/ports/store.ts';
+import type { Deps } from '../../shared/process/deps.ts';
+import type { MachineRecord, OperationRecord } from '../../shared/state/inventory.ts';
+import { type Also, recordCommand } from '../../shared/state/machine-writes.ts';
+import type { Bmcs } from './circuit-breaker.ts';
 
 export interface Attempt {
   readonly deps: Deps;

@@ -1,8 +1,8 @@
-import { describeProblems, type Measured } from '../../shared/core/health.ts';
-import type { Seen } from '../../shared/core/recover.ts';
+import { describeProblems, type Measured } from '../../shared/core/machine/health.ts';
+import type { Seen } from '../../shared/core/machine/observed-power.ts';
 import type { Timings } from '../../shared/core/settings.ts';
-import { type PowerDriver, PowerError } from '../../shared/ports.ts';
-import type { Look } from './look.ts';
+import { type PowerDriver, PowerError } from '../../shared/ports/power.ts';
+import type { Look } from './read-power.ts';
 
 /** What the sensors of a machine say. Undefined: it has none, or they did not answer, which says nothing. */
 export async function sense(

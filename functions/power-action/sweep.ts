@@ -1,16 +1,16 @@
-import { keepMeasured, noteProgress, observe } from '../../shared/adapters/changes.ts';
-import type { MachineRecord } from '../../shared/adapters/inventory.ts';
-import { type KnownLog, withLog } from '../../shared/core/hardware-log.ts';
-import { describeProblems, type Measured, nextMoment } from '../../shared/core/health.ts';
-import { capacityOf } from '../../shared/core/lifecycle.ts';
-import { surprise } from '../../shared/core/recover.ts';
+import { type KnownLog, withLog } from '../../shared/core/machine/hardware-log.ts';
+import { describeProblems, type Measured, nextMoment } from '../../shared/core/machine/health.ts';
+import { capacityOf } from '../../shared/core/machine/lifecycle.ts';
+import { surprise } from '../../shared/core/machine/observed-power.ts';
 import type { Settings } from '../../shared/core/settings.ts';
-import type { PowerDriver } from '../../shared/ports.ts';
-import type { Deps } from '../deps.ts';
+import type { PowerDriver } from '../../shared/ports/power.ts';
+import type { Deps } from '../../shared/process/deps.ts';
+import type { MachineRecord } from '../../shared/state/inventory.ts';
+import { keepMeasured, noteProgress, observe } from '../../shared/state/machine-writes.ts';
 import { adopt } from './adopt.ts';
-import type { Bmcs } from './bmcs.ts';
+import type { Bmcs } from './circuit-breaker.ts';
 import { createLogReader } from './hardware-log.ts';
-import { type Look, look } from './look.ts';
+import { type Look, look } from './read-power.ts';
 import { seenOf, sense } from './sense.ts';
 import { matchSize } from './size.ts';
 

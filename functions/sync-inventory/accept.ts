@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import { byAge, type Resource, refOf } from '../../shared/adapters/resources.ts';
-import { describeProblem, fieldProblems } from '../../shared/runtime/zod-issue.ts';
+import { byAge, type Resource, refOf } from '../../shared/ports/resources.ts';
+import { describeProblem, fieldProblems } from '../../shared/schema/zod-issue.ts';
 
 /** Why a resource is not taken into the inventory. */
 export interface Refusal {

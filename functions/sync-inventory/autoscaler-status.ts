@@ -1,13 +1,13 @@
-import { decode } from '../../shared/adapters/codec.ts';
-import { keys } from '../../shared/adapters/keys.ts';
-import { type Resource, refOf } from '../../shared/adapters/resources.ts';
-import type { DecisionRecord } from '../../shared/core/decision.ts';
-import { capacityOf } from '../../shared/core/lifecycle.ts';
-import type { Store } from '../../shared/ports.ts';
+import type { DecisionRecord } from '../../shared/core/decide/decision.ts';
+import { capacityOf } from '../../shared/core/machine/lifecycle.ts';
+import { type Resource, refOf } from '../../shared/ports/resources.ts';
+import type { Store } from '../../shared/ports/store.ts';
 import type { AutoscalerStatus } from '../../shared/schema/resource-status.ts';
+import { decode } from '../../shared/state/codec.ts';
+import { keys } from '../../shared/state/keys.ts';
 import { claimOn } from './claims.ts';
 import { accepted, conditionsFor, deleting, said, timeText } from './conditions.ts';
-import { type Known, recordOf, type World } from './world.ts';
+import { type Known, recordOf, type World } from './known.ts';
 
 /** What the last evaluation came to. */
 export interface LastDecision {

@@ -1,6 +1,6 @@
-import { type AllResources, byAge, type Resource, refOf } from '../../shared/adapters/resources.ts';
+import { type AllResources, byAge, type Resource, refOf } from '../../shared/ports/resources.ts';
 import { AutoscalerBinding, selects } from '../../shared/schema/selector.ts';
-import { onceEach } from './once-each.ts';
+import { onceEach } from './memoize.ts';
 
 /** Who operates a machine: exactly one autoscaler may. */
 export type Claim =

@@ -1,6 +1,6 @@
-import type { Resource } from '../../shared/adapters/resources.ts';
+import type { Resource } from '../../shared/ports/resources.ts';
 import type { Condition } from '../../shared/schema/resource-status.ts';
-import type { World } from './world.ts';
+import type { World } from './known.ts';
 
 export type Said = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>;
 

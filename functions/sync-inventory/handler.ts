@@ -1,14 +1,14 @@
 import { z } from 'zod';
-import { writeMembers } from '../../shared/adapters/inventory-load.ts';
 import { done, type Outcome, retryLater } from '../../shared/core/outcome.ts';
-import type { Handler } from '../../shared/runtime/function.ts';
-import { type Deps, underLease } from '../deps.ts';
-import { afterTheFirst, coalesce } from '../evaluate-scaling/coalesce.ts';
+import { afterTheFirst, coalesce } from '../../shared/process/coalesce.ts';
+import { type Deps, underLease } from '../../shared/process/deps.ts';
+import type { Handler } from '../../shared/server/function.ts';
+import { writeMembers } from '../../shared/state/inventory-load.ts';
 import { type LastDecision, lastDecision } from './autoscaler-status.ts';
-import { letGo } from './let-go.ts';
+import { letGo } from './finalize.ts';
+import { takeIn } from './import-resources.ts';
+import { type Known, readKnown, type World } from './known.ts';
 import { createConfigLoader } from './load-config.ts';
-import { takeIn } from './take-in.ts';
-import { type Known, readKnown, type World } from './world.ts';
 import { writeStatuses } from './write-status.ts';
 
 export const SyncInput = z.strictObject({

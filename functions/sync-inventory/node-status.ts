@@ -1,12 +1,12 @@
-import type { MachineRecord } from '../../shared/adapters/inventory.ts';
-import { type Resource, refOf } from '../../shared/adapters/resources.ts';
-import { lifecycle } from '../../shared/core/lifecycle.ts';
-import { formatDuration } from '../../shared/runtime/duration.ts';
+import { lifecycle } from '../../shared/core/machine/lifecycle.ts';
+import { type Resource, refOf } from '../../shared/ports/resources.ts';
+import { formatDuration } from '../../shared/schema/duration.ts';
 import type { NodeStatus } from '../../shared/schema/resource-status.ts';
+import type { MachineRecord } from '../../shared/state/inventory.ts';
 import { type Claim, claimOn } from './claims.ts';
 import { accepted, conditionsFor, deleting, type Said, said, timeText } from './conditions.ts';
+import type { World } from './known.ts';
 import { whyNotOperated } from './operated.ts';
-import type { World } from './world.ts';
 
 const time = (ms: number | undefined): string | undefined => (ms === undefined ? undefined : timeText(ms));
 

@@ -1,11 +1,11 @@
-import type { MachineRecord } from '../../shared/adapters/inventory.ts';
-import type { Resource } from '../../shared/adapters/resources.ts';
-import { capacityOf } from '../../shared/core/lifecycle.ts';
-import { add, type Resources } from '../../shared/core/resources.ts';
+import { add, type Resources } from '../../shared/core/cluster/resources.ts';
+import { capacityOf } from '../../shared/core/machine/lifecycle.ts';
+import type { Resource } from '../../shared/ports/resources.ts';
 import type { PoolStatus } from '../../shared/schema/resource-status.ts';
+import type { MachineRecord } from '../../shared/state/inventory.ts';
 import { accepted, conditionsFor, deleting, said, timeText } from './conditions.ts';
+import type { World } from './known.ts';
 import { quantities } from './quantities.ts';
-import type { World } from './world.ts';
 
 type Health = NonNullable<PoolStatus['health']>;
 

@@ -1,12 +1,12 @@
-import { happen } from '../../shared/adapters/changes.ts';
-import type { MachineRecord } from '../../shared/adapters/inventory.ts';
-import { type Resource, refOf } from '../../shared/adapters/resources.ts';
-import { capacityOf } from '../../shared/core/lifecycle.ts';
-import { protection } from '../../shared/core/protect.ts';
-import { newId } from '../../shared/runtime/ids.ts';
-import { events, machineEvent } from '../events.ts';
+import { protection } from '../../shared/core/cluster/protect.ts';
+import { capacityOf } from '../../shared/core/machine/lifecycle.ts';
+import { events, machineEvent } from '../../shared/ports/event-types.ts';
+import { type Resource, refOf } from '../../shared/ports/resources.ts';
+import { newId } from '../../shared/process/ids.ts';
+import type { MachineRecord } from '../../shared/state/inventory.ts';
+import { happen } from '../../shared/state/machine-writes.ts';
+import type { Known, World } from './known.ts';
 import { isAtRest } from './operated.ts';
-import type { Known, World } from './world.ts';
 
 /** How far a machine is on its way to off, because its autoscaler is being deleted. */
 export type PowerOff =

@@ -1,4 +1,4 @@
-import type { Resources } from '../../shared/core/resources.ts';
+import type { Resources } from '../../shared/core/cluster/resources.ts';
 
 const units = [
   ['Ti', 2 ** 40],

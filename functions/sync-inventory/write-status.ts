@@ -1,10 +1,10 @@
-import { mergePatchOf } from '../../shared/adapters/json-merge.ts';
-import type { Json, Resource } from '../../shared/adapters/resources.ts';
-import { forEachOf } from '../deps.ts';
+import { mergePatchOf } from '../../shared/adapters/kubernetes/merge-patch.ts';
+import type { Json, Resource } from '../../shared/ports/resources.ts';
+import { forEachOf } from '../../shared/process/deps.ts';
 import { autoscalerStatusOf, type LastDecision } from './autoscaler-status.ts';
+import { isStored, type Known, latest, recordOf, unlessRefused, type World } from './known.ts';
 import { nodeStatusOf } from './node-status.ts';
 import { poolStatusOf } from './pool-status.ts';
-import { isStored, type Known, latest, recordOf, unlessRefused, type World } from './world.ts';
 
 /** How many resources are written to at once. */
 const atOnce = 16;

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { defaultTimings } from '../../shared/core/settings.ts';
 import { driverNames, loadDriver } from '../../shared/drivers/index.ts';
-import { formatDuration } from '../../shared/runtime/duration.ts';
 import { ConfigFile } from '../../shared/schema/config-file.ts';
+import { formatDuration } from '../../shared/schema/duration.ts';
 
 interface Schema {
   readonly description?: string;

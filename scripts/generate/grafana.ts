@@ -1,4 +1,4 @@
-import { metricTable as metrics } from '../../shared/runtime/metric-table.ts';
+import { metricTable as metrics } from '../../shared/process/metric-table.ts';
 
 interface Panel {
   readonly title: string;

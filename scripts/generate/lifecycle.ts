@@ -1,5 +1,5 @@
-import { initialState, lifecycle, type MachineState, states } from '../../shared/core/lifecycle.ts';
-import { newStatus } from '../../shared/core/machine.ts';
+import { initialState, lifecycle, type MachineState, states } from '../../shared/core/machine/lifecycle.ts';
+import { newStatus } from '../../shared/core/machine/machine.ts';
 
 /** Any machine will do: only the type of what happens to it is shown. */
 const anybody = {
@@ -49,12 +49,12 @@ const transitionTable = (): string[] => [
   ),
 ];
 
-/** docs/lifecycle.md: the table in shared/core/lifecycle.ts, drawn. */
+/** docs/lifecycle.md: the table in shared/core/machine/lifecycle.ts, drawn. */
 export const lifecyclePage = (): string =>
   [
     '# Machine lifecycle',
     '',
-    'Generated from `shared/core/lifecycle.ts` by `npm run generate`. Whatever is not in this table cannot happen to a machine: the event is refused, with the reason.',
+    'Generated from `shared/core/machine/lifecycle.ts` by `npm run generate`. Whatever is not in this table cannot happen to a machine: the event is refused, with the reason.',
     '',
     '```mermaid',
     ...diagram(),

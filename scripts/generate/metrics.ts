@@ -1,4 +1,4 @@
-import { metricTable } from '../../shared/runtime/metric-table.ts';
+import { metricTable } from '../../shared/process/metric-table.ts';
 
 const told = (from: readonly string[]): string => {
   if (from.length === 0) return 'host';
@@ -12,7 +12,7 @@ const rows = Object.values(metricTable).map(
 
 /** docs/metrics.md */
 export const metricsPage = (): string =>
-  `<!-- Generated from shared/runtime/metric-table.ts by npm run generate. -->
+  `<!-- Generated from shared/process/metric-table.ts by npm run generate. -->
 
 # Metrics
 

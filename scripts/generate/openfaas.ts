@@ -1,6 +1,6 @@
 import { stringify } from 'yaml';
-import { deployed } from '../../functions/deployed.ts';
-import { events } from '../../functions/events.ts';
+import { deployed } from '../../apps/host/deployed.ts';
+import { events } from '../../shared/ports/event-types.ts';
 import { imageOf, partOf } from './knative/names.ts';
 import { scaleOf } from './knative/scale.ts';
 

@@ -1,7 +1,7 @@
-import type { Taint } from './machine.ts';
-import { defaultPolicies, type PolicyName } from './policy-names.ts';
-import { defaultRemote, type Remote } from './remote.ts';
-import type { Resources } from './resources.ts';
+import type { Resources } from './cluster/resources.ts';
+import type { Taint } from './machine/machine.ts';
+import { defaultRemote, type Remote } from './remote/remote-settings.ts';
+import { defaultPolicies, type PolicyName } from './scale-up/policy-names.ts';
 
 /** How patient we are with machines. All in milliseconds, all configurable, with these defaults. */
 export interface Timings {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { MachineSpec } from '../core/machine.ts';
+import type { MachineSpec } from '../core/machine/machine.ts';
 import type { Provider } from '../core/settings.ts';
-import { type DriverDefinition, type DriverDeps, type PowerDriver, PowerError } from '../ports.ts';
+import { type DriverDefinition, type DriverDeps, type PowerDriver, PowerError } from '../ports/power.ts';
 
 /** Every way to power a machine, by the name users write as powerInterface. Loaded when first used. */
 const table = {

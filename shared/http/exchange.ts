@@ -1,6 +1,6 @@
 import { type Agent, type ClientRequest, validateHeaderValue } from 'node:http';
 import type { AxiosInstance } from 'axios';
-import { PowerError } from '../ports.ts';
+import { PowerError } from '../ports/power.ts';
 
 export interface Exchange {
   readonly method: string;

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
-import { type DriverDeps, PowerError } from '../ports.ts';
+import { type DriverDeps, PowerError } from '../ports/power.ts';
 import { hostOf } from './address.ts';
 import type { Fail } from './failure.ts';
 import { checkFingerprint, type Tls, tlsOptions } from './tls.ts';

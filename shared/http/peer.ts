@@ -1,5 +1,5 @@
 import type { Agent } from 'node:http';
-import { type DriverDeps, PowerError } from '../ports.ts';
+import { type DriverDeps, PowerError } from '../ports/power.ts';
 import { pinnedAgent } from './agent.ts';
 import { type Exchange, ExchangeError, exchange, type HttpAnswer, largestBody } from './exchange.ts';
 import type { Fail } from './failure.ts';

@@ -1,10 +1,10 @@
 import { type Document, isNode, LineCounter, parseDocument } from 'yaml';
 import { z } from 'zod';
-import { describeProblem, fieldProblems } from '../runtime/zod-issue.ts';
 import { fromKubeNodeSmith, kubeNodeSmithSchema } from './kubenodesmith.ts';
 import { MachineSpec } from './machine.ts';
 import { PoolSpec } from './pool.ts';
 import { Settings } from './settings.ts';
+import { describeProblem, fieldProblems } from './zod-issue.ts';
 
 /** The YAML file: the same sections as the custom resources' specs. */
 export const ConfigFile = z

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { formatCsv, parseCsv } from '../runtime/csv.ts';
-import { describeProblem, fieldProblems } from '../runtime/zod-issue.ts';
 import { ConfigError } from './config-file.ts';
+import { formatCsv, parseCsv } from './csv.ts';
 import { type MachineInput, MachineSpec } from './machine.ts';
+import { describeProblem, fieldProblems } from './zod-issue.ts';
 
 interface Column {
   readonly path: readonly string[];

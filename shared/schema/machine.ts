@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { MachineSpec as Spec } from '../core/machine.ts';
-import { fromQuantities } from '../core/resources.ts';
+import { fromQuantities } from '../core/cluster/resources.ts';
+import type { MachineSpec as Spec } from '../core/machine/machine.ts';
 import { type DriverName, driverNames } from '../drivers/index.ts';
 import { Name } from './name.ts';
 import { Quantity, Taint } from './quantity.ts';

@@ -1,12 +1,12 @@
 import { LineCounter, parseAllDocuments } from 'yaml';
 import { z } from 'zod';
-import { describeProblem, fieldProblems } from '../runtime/zod-issue.ts';
 import { ConfigError, offsetOf } from './config-file.ts';
 import { MachineSpec } from './machine.ts';
 import { PoolSpec } from './pool.ts';
 import { apiVersion, type KindName, resourceKinds } from './resource-kinds.ts';
 import { AutoscalerBinding } from './selector.ts';
 import { Settings } from './settings.ts';
+import { describeProblem, fieldProblems } from './zod-issue.ts';
 
 const Head = z.looseObject({
   apiVersion: z.string(),

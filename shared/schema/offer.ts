@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { Offer } from '../core/offer.ts';
-import { fromQuantities, parseQuantity } from '../core/resources.ts';
+import { fromQuantities, parseQuantity } from '../core/cluster/resources.ts';
+import type { Offer } from '../core/remote/offer.ts';
 import { Quantity, Taint } from './quantity.ts';
 
 /** As Liqo has them; short enough for the namespace that is named after it, `liqo-tenant-…`. */

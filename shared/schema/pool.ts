@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { policyNames } from '../core/policy-names.ts';
+import { policyNames } from '../core/scale-up/policy-names.ts';
 import type { PoolSpec as Spec } from '../core/settings.ts';
-import { durationMs } from '../runtime/duration.ts';
 import { Budget } from './budget.ts';
+import { durationMs } from './duration.ts';
 import { Name } from './name.ts';
 import { Percent } from './percent.ts';
 import { headroomResources, Quantity, Taint } from './quantity.ts';

@@ -1,5 +1,9 @@
 import { z } from 'zod';
-import { type PressureBand, pressureBands, pressureCategories } from '../core/pressure-bands.ts';
+import {
+  type PressureBand,
+  pressureBands,
+  pressureCategories,
+} from '../core/decide/signals/pressure-bands.ts';
 
 const share = z.number().min(0).max(1);
 const rank = (band: PressureBand): number => pressureBands.indexOf(band);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { fromQuantities, parseQuantity, type Resources } from '../core/resources.ts';
+import { fromQuantities, parseQuantity, type Resources } from '../core/cluster/resources.ts';
 
 const noQuantity = 'must be a Kubernetes quantity such as 8, 500m or 32Gi';
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { Remote as CoreRemote } from '../core/remote.ts';
+import type { Remote as CoreRemote } from '../core/remote/remote-settings.ts';
 import { Tls } from '../http/tls.ts';
-import { durationMs } from '../runtime/duration.ts';
+import { durationMs } from './duration.ts';
 import { ClusterID, DiscoveryUrl, OfferTerms, PublicKey } from './offer.ts';
 
 const address = (what: string) =>

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { states } from '../core/lifecycle.ts';
+import { states } from '../core/machine/lifecycle.ts';
 
 const time = (what: string) => z.string().meta({ description: what, format: 'date-time' });
 

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { scriptProblem } from '../core/boot.ts';
-import { defaultPolicies, policyNames } from '../core/policy-names.ts';
+import { scriptProblem } from '../core/machine/boot.ts';
+import { defaultPolicies, policyNames } from '../core/scale-up/policy-names.ts';
 import type { Settings as CoreSettings } from '../core/settings.ts';
-import { durationMs } from '../runtime/duration.ts';
 import { Budget } from './budget.ts';
+import { durationMs } from './duration.ts';
 import { Percent } from './percent.ts';
 import { ceilings } from './pool.ts';
 import { Remote } from './remote.ts';

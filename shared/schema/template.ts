@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { fromQuantities } from '../core/resources.ts';
+import { fromQuantities } from '../core/cluster/resources.ts';
 import type { Size as CoreSize, Template as CoreTemplate, OfferRules } from '../core/settings.ts';
-import { durationMs } from '../runtime/duration.ts';
+import { durationMs } from './duration.ts';
 import { Name } from './name.ts';
 import { Quantity, Taint } from './quantity.ts';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defaultTimings, type Timings } from '../core/settings.ts';
-import { durationMs } from '../runtime/duration.ts';
+import { durationMs } from './duration.ts';
 
 const meanings: Readonly<Record<keyof Timings, string>> = {
   bmcTimeoutMs:

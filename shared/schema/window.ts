@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { cronProblem } from '../core/cron.ts';
+import { cronProblem } from '../core/limits/cron.ts';
 import type { Window } from '../core/settings.ts';
-import { durationMs } from '../runtime/duration.ts';
+import { durationMs } from './duration.ts';
 
 const isTimeZone = (name: string): boolean => {
   try {

@@ -1,11 +1,11 @@
 import { KubeConfig } from '@kubernetes/client-node';
-import { connect } from '../../functions/connect.ts';
-import { doorOf } from '../../functions/door.ts';
-import { type Host, startHost, wakeOnCluster } from '../../functions/host.ts';
-import { exitOnMistake, logFor, orExit, stopOnSignal } from '../../functions/process.ts';
-import { loadInventory } from '../../shared/adapters/inventory-load.ts';
-import { createMetrics } from '../../shared/runtime/metrics.ts';
-import type { ProcessSettings } from '../../shared/runtime/settings.ts';
+import { connect } from '../../apps/host/connect.ts';
+import { type Host, startHost, wakeOnCluster } from '../../apps/host/host.ts';
+import { exitOnMistake, logFor, orExit, stopOnSignal } from '../../apps/host/process.ts';
+import { doorOf } from '../../apps/host/serve-options.ts';
+import { createMetrics } from '../../shared/process/metrics.ts';
+import type { ProcessSettings } from '../../shared/process/settings.ts';
+import { loadInventory } from '../../shared/state/inventory-load.ts';
 import { labConfig, labCredentials } from '../lab/config.ts';
 import { type InventoryEntry, startLab } from '../lab/lab.ts';
 import { play } from './play.ts';

@@ -1,8 +1,9 @@
 import { AppsV1Api, type KubeConfig, PatchStrategy, setHeaderOptions } from '@kubernetes/client-node';
-import { encode } from '../../shared/adapters/codec.ts';
-import { keys } from '../../shared/adapters/keys.ts';
-import type { Clock, Store } from '../../shared/ports.ts';
-import type { Log } from '../../shared/runtime/log.ts';
+import type { Clock } from '../../shared/ports/clock.ts';
+import type { Store } from '../../shared/ports/store.ts';
+import type { Log } from '../../shared/process/log.ts';
+import { encode } from '../../shared/state/codec.ts';
+import { keys } from '../../shared/state/keys.ts';
 import type { Lab } from '../lab/lab.ts';
 import type { Pool, Scenario, Scene, Workload } from './scenario.ts';
 

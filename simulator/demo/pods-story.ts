@@ -1,6 +1,7 @@
-import type { Pod } from '../../shared/core/cluster.ts';
-import { type Clock, type Cluster, ClusterError } from '../../shared/ports.ts';
-import type { Log } from '../../shared/runtime/log.ts';
+import type { Pod } from '../../shared/core/cluster/cluster.ts';
+import type { Clock } from '../../shared/ports/clock.ts';
+import { type Cluster, ClusterError } from '../../shared/ports/cluster.ts';
+import type { Log } from '../../shared/process/log.ts';
 
 /** Nodes are named up to here: a line stays a line. */
 const mostNodes = 4;

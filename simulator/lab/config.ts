@@ -1,5 +1,5 @@
-import type { DriverDeps } from '../../shared/ports.ts';
-import { PowerError } from '../../shared/ports.ts';
+import type { DriverDeps } from '../../shared/ports/power.ts';
+import { PowerError } from '../../shared/ports/power.ts';
 import type { ConfigInput } from '../../shared/schema/config-file.ts';
 import type { InventoryEntry } from './lab.ts';
 

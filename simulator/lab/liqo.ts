@@ -1,4 +1,4 @@
-import type { KubeObjects } from '../../shared/ports.ts';
+import type { KubeObjects } from '../../shared/ports/kubernetes-objects.ts';
 import { namespaces, nodes } from './api/resource-types.ts';
 import { Store } from './api/store.ts';
 import { type KubeletHost, nodeConditions, nodeObject, nodeStatus } from './kubelet/node-object.ts';

@@ -1,7 +1,7 @@
-import { happen, observe, recordCommand, remember } from '../../shared/adapters/changes.ts';
-import type { Inventory, MachineRecord } from '../../shared/adapters/inventory.ts';
-import type { MachineEvent } from '../../shared/core/lifecycle.ts';
-import type { Lease, Store } from '../../shared/ports.ts';
+import type { MachineEvent } from '../../shared/core/machine/lifecycle.ts';
+import type { Lease, Store } from '../../shared/ports/store.ts';
+import type { Inventory, MachineRecord } from '../../shared/state/inventory.ts';
+import { happen, observe, recordCommand, remember } from '../../shared/state/machine-writes.ts';
 import { leaseOf, now, openInventory, powerOn, recordOf, revisionOf, settings } from './inventory-harness.ts';
 
 let store: Store;

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { readConfig } from '../../shared/adapters/config-file.ts';
+import { readConfig } from '../../shared/adapters/files/config-file.ts';
 import { ConfigError } from '../../shared/schema/config-file.ts';
 
 const file = `schemaVersion: v1alpha1

@@ -1,9 +1,9 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { credentialsFromFolder } from '../../shared/adapters/credentials.ts';
+import { credentialsFromFolder } from '../../shared/adapters/files/credentials.ts';
 import { pick } from '../../shared/drivers/common/credentials.ts';
-import { PowerError } from '../../shared/ports.ts';
+import { PowerError } from '../../shared/ports/power.ts';
 
 let folder: string;
 beforeEach(() => {

@@ -1,6 +1,6 @@
-import { createDeadLetters } from '../../shared/adapters/dead-letters.ts';
-import { keys } from '../../shared/adapters/keys.ts';
-import { openStore } from '../../shared/adapters/store.ts';
+import { openStore } from '../../shared/adapters/store/open-store.ts';
+import { createDeadLetters } from '../../shared/state/dead-letters.ts';
+import { keys } from '../../shared/state/keys.ts';
 
 test('events that were given up on are kept with why, and only the newest of them', async () => {
   const store = await openStore('embedded:');

@@ -1,10 +1,10 @@
-import { encode } from '../../shared/adapters/codec.ts';
-import { openDecisions } from '../../shared/adapters/decisions.ts';
-import { keys } from '../../shared/adapters/keys.ts';
-import { openStore } from '../../shared/adapters/store.ts';
-import type { DecisionRecord } from '../../shared/core/decision.ts';
-import type { Lease, Store } from '../../shared/ports.ts';
-import { newId } from '../../shared/runtime/ids.ts';
+import { openStore } from '../../shared/adapters/store/open-store.ts';
+import type { DecisionRecord } from '../../shared/core/decide/decision.ts';
+import type { Lease, Store } from '../../shared/ports/store.ts';
+import { newId } from '../../shared/process/ids.ts';
+import { encode } from '../../shared/state/codec.ts';
+import { openDecisions } from '../../shared/state/decisions.ts';
+import { keys } from '../../shared/state/keys.ts';
 import { leaseOf } from './inventory-harness.ts';
 
 let store: Store;

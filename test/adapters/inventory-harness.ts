@@ -1,11 +1,11 @@
-import { createInventory, type Inventory, type MachineRecord } from '../../shared/adapters/inventory.ts';
-import { loadInventory } from '../../shared/adapters/inventory-load.ts';
-import { openStore } from '../../shared/adapters/store.ts';
+import { openStore } from '../../shared/adapters/store/open-store.ts';
 import type { Settings as CoreSettings } from '../../shared/core/settings.ts';
-import type { Lease, Store } from '../../shared/ports.ts';
-import { realClock } from '../../shared/runtime/clock.ts';
+import type { Lease, Store } from '../../shared/ports/store.ts';
+import { realClock } from '../../shared/process/clock.ts';
 import type { ConfigInput } from '../../shared/schema/config-file.ts';
 import { Settings } from '../../shared/schema/settings.ts';
+import { createInventory, type Inventory, type MachineRecord } from '../../shared/state/inventory.ts';
+import { loadInventory } from '../../shared/state/inventory-load.ts';
 
 export const now = Date.UTC(2026, 0, 1);
 export const settings: CoreSettings = Settings.parse({});

@@ -1,10 +1,11 @@
 import { powerAction } from '../../functions/power-action/handler.ts';
-import { happen } from '../../shared/adapters/changes.ts';
-import { encode } from '../../shared/adapters/codec.ts';
-import { loadInventory } from '../../shared/adapters/inventory-load.ts';
-import { keys } from '../../shared/adapters/keys.ts';
-import type { Cluster, Store } from '../../shared/ports.ts';
-import { createLog } from '../../shared/runtime/log.ts';
+import type { Cluster } from '../../shared/ports/cluster.ts';
+import type { Store } from '../../shared/ports/store.ts';
+import { createLog } from '../../shared/process/log.ts';
+import { encode } from '../../shared/state/codec.ts';
+import { loadInventory } from '../../shared/state/inventory-load.ts';
+import { keys } from '../../shared/state/keys.ts';
+import { happen } from '../../shared/state/machine-writes.ts';
 import { fc } from '../support/seeded.ts';
 import {
   config,

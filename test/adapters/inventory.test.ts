@@ -1,7 +1,7 @@
-import { encode } from '../../shared/adapters/codec.ts';
-import type { Inventory } from '../../shared/adapters/inventory.ts';
-import { keys } from '../../shared/adapters/keys.ts';
-import type { Store } from '../../shared/ports.ts';
+import type { Store } from '../../shared/ports/store.ts';
+import { encode } from '../../shared/state/codec.ts';
+import type { Inventory } from '../../shared/state/inventory.ts';
+import { keys } from '../../shared/state/keys.ts';
 import { config, machine, now, openInventory } from './inventory-harness.ts';
 
 let store: Store;

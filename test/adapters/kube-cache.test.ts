@@ -1,7 +1,7 @@
 import type { KubernetesListObject, V1Pod } from '@kubernetes/client-node';
-import { createCache } from '../../shared/adapters/kube-cache.ts';
-import type { Clock } from '../../shared/ports.ts';
-import { createLog } from '../../shared/runtime/log.ts';
+import { createCache } from '../../shared/adapters/kubernetes/cache.ts';
+import type { Clock } from '../../shared/ports/clock.ts';
+import { createLog } from '../../shared/process/log.ts';
 
 /** A server whose list has pages that each take so many seconds, by a clock that nothing else moves. */
 function slowList(pages: number, secondsEach: number) {

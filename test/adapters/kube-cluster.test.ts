@@ -1,7 +1,7 @@
 import { CoreV1Api, KubeConfig } from '@kubernetes/client-node';
-import { createKubeCluster } from '../../shared/adapters/kube-cluster.ts';
-import { kubeTransport } from '../../shared/adapters/kube-transport.ts';
-import { createLog } from '../../shared/runtime/log.ts';
+import { createKubeCluster } from '../../shared/adapters/kubernetes/cluster.ts';
+import { kubeTransport } from '../../shared/adapters/kubernetes/transport.ts';
+import { createLog } from '../../shared/process/log.ts';
 import { startApi } from '../../simulator/lab/api/index.ts';
 import { nodes } from '../../simulator/lab/api/resource-types.ts';
 import { startControllers } from '../../simulator/lab/controllers/index.ts';

@@ -3,7 +3,7 @@ import type { RequestOptions } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
-import { type KubeConfigSource, loadKubeConfig } from '../../shared/adapters/kube-config.ts';
+import { type KubeConfigSource, loadKubeConfig } from '../../shared/adapters/kubernetes/kubeconfig.ts';
 
 let folder: string;
 beforeEach(async () => {

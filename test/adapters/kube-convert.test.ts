@@ -1,6 +1,6 @@
 import type { V1Container, V1NodeSystemInfo, V1ObjectMeta, V1Pod, V1PodSpec } from '@kubernetes/client-node';
-import { toDaemonSet, toNode, toPod } from '../../shared/adapters/kube-convert.ts';
-import { createShare } from '../../shared/adapters/kube-share.ts';
+import { toDaemonSet, toNode, toPod } from '../../shared/adapters/kubernetes/convert.ts';
+import { createShare } from '../../shared/adapters/kubernetes/share.ts';
 
 const container = (requests: Record<string, string>, more: Partial<V1Container> = {}): V1Container => ({
   name: 'main',

@@ -1,11 +1,11 @@
-import { kubeObjects } from '../../shared/adapters/kube-objects.ts';
+import { kubeObjects } from '../../shared/adapters/kubernetes/objects.ts';
 import {
   type KubeAnswer,
   type KubeCall,
   type KubeTransport,
   kubeTransport,
-} from '../../shared/adapters/kube-transport.ts';
-import { PowerError } from '../../shared/ports.ts';
+} from '../../shared/adapters/kubernetes/transport.ts';
+import { PowerError } from '../../shared/ports/power.ts';
 import { type LabApi, startApi } from '../../simulator/lab/api/index.ts';
 
 let api: LabApi;

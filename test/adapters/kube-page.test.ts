@@ -1,4 +1,4 @@
-import { parsePage } from '../../shared/adapters/kube-page.ts';
+import { parsePage } from '../../shared/adapters/kubernetes/page.ts';
 import { fc } from '../support/seeded.ts';
 
 const page = (items: readonly unknown[], more: object = {}) =>

@@ -1,7 +1,7 @@
-import { createKubeResources } from '../../shared/adapters/kube-resources.ts';
-import type { KubeAnswer, KubeCall, KubeTransport } from '../../shared/adapters/kube-transport.ts';
-import { realClock } from '../../shared/runtime/clock.ts';
-import { createLog } from '../../shared/runtime/log.ts';
+import { createKubeResources } from '../../shared/adapters/kubernetes/resources.ts';
+import type { KubeAnswer, KubeCall, KubeTransport } from '../../shared/adapters/kubernetes/transport.ts';
+import { realClock } from '../../shared/process/clock.ts';
+import { createLog } from '../../shared/process/log.ts';
 
 const log = createLog({ level: 'silent', format: 'json' });
 const answer = (body: object): KubeAnswer => ({ status: 200, headers: {}, text: JSON.stringify(body) });

@@ -1,7 +1,7 @@
 import type { V1PodAffinityTerm, V1PodSpec, V1TopologySpreadConstraint } from '@kubernetes/client-node';
-import { toRules } from '../../shared/adapters/kube-rules.ts';
-import { toClaim, toStorageClass, toVolume } from '../../shared/adapters/kube-storage.ts';
-import type { PodTerm, SpreadRule } from '../../shared/core/cluster.ts';
+import { toRules } from '../../shared/adapters/kubernetes/scheduling-rules.ts';
+import { toClaim, toStorageClass, toVolume } from '../../shared/adapters/kubernetes/storage.ts';
+import type { PodTerm, SpreadRule } from '../../shared/core/cluster/cluster.ts';
 
 const rules = (spec: Partial<V1PodSpec>, labels: Record<string, string> = {}) =>
   toRules({ metadata: { name: 'p', labels }, spec: { containers: [], ...spec } }, false);

@@ -7,11 +7,11 @@ import {
   StorageV1Api,
   type V1StorageClass,
 } from '@kubernetes/client-node';
-import { createCache } from '../../shared/adapters/kube-cache.ts';
-import { createKubeClient } from '../../shared/adapters/kube-client.ts';
-import { createKubeCluster } from '../../shared/adapters/kube-cluster.ts';
-import { ApiException, kubeTransport } from '../../shared/adapters/kube-transport.ts';
-import { createLog } from '../../shared/runtime/log.ts';
+import { createCache } from '../../shared/adapters/kubernetes/cache.ts';
+import { createKubeClient } from '../../shared/adapters/kubernetes/client.ts';
+import { createKubeCluster } from '../../shared/adapters/kubernetes/cluster.ts';
+import { ApiException, kubeTransport } from '../../shared/adapters/kubernetes/transport.ts';
+import { createLog } from '../../shared/process/log.ts';
 import { startApi } from '../../simulator/lab/api/index.ts';
 import { fastClock } from '../contract/cluster-adapter-suite.ts';
 import { eventually } from '../support/eventually.ts';

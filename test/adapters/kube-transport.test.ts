@@ -7,8 +7,8 @@ import { type AddressInfo, connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { KubeConfig } from '@kubernetes/client-node';
-import { type KubeCall, kubeTransport } from '../../shared/adapters/kube-transport.ts';
-import { makeAuthority } from '../real/stack/certificates.ts';
+import { type KubeCall, kubeTransport } from '../../shared/adapters/kubernetes/transport.ts';
+import { makeAuthority } from '../../tools/real-stack/certificates.ts';
 import { eventually } from '../support/eventually.ts';
 import { describeWith } from '../support/programs.ts';
 

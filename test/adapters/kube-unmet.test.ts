@@ -1,7 +1,7 @@
-import { createUnmetReporter } from '../../shared/adapters/kube-unmet.ts';
-import type { Pod } from '../../shared/core/cluster.ts';
-import type { Cluster } from '../../shared/ports.ts';
-import { realClock } from '../../shared/runtime/clock.ts';
+import { createUnmetReporter } from '../../shared/adapters/kubernetes/unmet-reporter.ts';
+import type { Pod } from '../../shared/core/cluster/cluster.ts';
+import type { Cluster } from '../../shared/ports/cluster.ts';
+import { realClock } from '../../shared/process/clock.ts';
 import { pod } from '../core/support/builders.ts';
 
 function setUp(pods: readonly Pod[]) {

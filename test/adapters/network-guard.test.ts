@@ -1,8 +1,8 @@
-import { connect } from '../../functions/connect.ts';
-import { defaultNetworks, networkGuard } from '../../shared/adapters/network-guard.ts';
-import { PowerError } from '../../shared/ports.ts';
-import { createLog } from '../../shared/runtime/log.ts';
-import { readSettings } from '../../shared/runtime/settings.ts';
+import { connect } from '../../apps/host/connect.ts';
+import { defaultNetworks, networkGuard } from '../../shared/http/network-guard.ts';
+import { PowerError } from '../../shared/ports/power.ts';
+import { createLog } from '../../shared/process/log.ts';
+import { readSettings } from '../../shared/process/settings.ts';
 import { fc } from '../support/seeded.ts';
 
 const failing = async (work: Promise<unknown>): Promise<PowerError> => {

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { BamelEvent } from '../../shared/ports.ts';
+import type { BamelEvent } from '../../shared/ports/events.ts';
 
 /** A recorded webhook: exactly what Alertmanager sent. */
 export const fixture = (name: string): Record<string, unknown> =>

@@ -1,10 +1,10 @@
 import { EvaluateInput } from '../../functions/evaluate-scaling/handler.ts';
 import { createAlertDesk, inTime } from '../../functions/evaluate-scaling/webhook.ts';
-import { createInventory } from '../../shared/adapters/inventory.ts';
-import { openStore } from '../../shared/adapters/store.ts';
+import { openStore } from '../../shared/adapters/store/open-store.ts';
 import { done } from '../../shared/core/outcome.ts';
-import { realClock } from '../../shared/runtime/clock.ts';
-import { createLog } from '../../shared/runtime/log.ts';
+import { realClock } from '../../shared/process/clock.ts';
+import { createLog } from '../../shared/process/log.ts';
+import { createInventory } from '../../shared/state/inventory.ts';
 import { type MiniWorld, startMiniWorld, tick } from '../faults/mini-world.ts';
 import { fc } from '../support/seeded.ts';
 import { fixture, webhookEvent } from './payload.ts';

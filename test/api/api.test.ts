@@ -7,7 +7,7 @@ import {
   MachineShape,
   PodShape,
   PoolShape,
-} from '../../functions/api/shapes.ts';
+} from '../../apps/api/shapes.ts';
 import { type HostWorld, startHostWorld } from '../functions/host-harness.ts';
 import { eventually } from '../support/eventually.ts';
 

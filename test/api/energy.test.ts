@@ -1,4 +1,4 @@
-import { createEnergyView } from '../../functions/api/energy.ts';
+import { createEnergyView } from '../../apps/api/energy.ts';
 import { machine } from '../core/support/builders.ts';
 
 const drawing = (watts: number) => [

@@ -1,10 +1,10 @@
-import { bootRoute } from '../../functions/boot/route.ts';
-import { checkConfig } from '../../shared/adapters/config-file.ts';
-import { normalMac, renderScript, scriptProblem } from '../../shared/core/boot.ts';
-import type { MachineSpec } from '../../shared/core/machine.ts';
-import { createMetrics } from '../../shared/runtime/metrics.ts';
-import { type Served, serve } from '../../shared/runtime/serve.ts';
+import { bootRoute } from '../../apps/boot/route.ts';
+import { checkConfig } from '../../shared/adapters/files/config-file.ts';
+import { normalMac, renderScript, scriptProblem } from '../../shared/core/machine/boot.ts';
+import type { MachineSpec } from '../../shared/core/machine/machine.ts';
+import { createMetrics } from '../../shared/process/metrics.ts';
 import { parseConfig } from '../../shared/schema/config-file.ts';
+import { type Served, serve } from '../../shared/server/serve.ts';
 import { machine } from '../core/support/builders.ts';
 import { startWorld, type World } from '../power-action/harness.ts';
 

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { restore } from '../../shared/adapters/backup.ts';
-import { openStore } from '../../shared/adapters/store.ts';
-import { startEtcd } from '../real/stack/etcd.ts';
+import { openStore } from '../../shared/adapters/store/open-store.ts';
+import { restore } from '../../shared/state/backup.ts';
+import { startEtcd } from '../../tools/real-stack/etcd.ts';
 import { describeWith } from '../support/programs.ts';
 import { runBamel } from './run-bamel.ts';
 

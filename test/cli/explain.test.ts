@@ -1,8 +1,8 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { loadInventory } from '../../shared/adapters/inventory-load.ts';
-import { openStore } from '../../shared/adapters/store.ts';
+import { openStore } from '../../shared/adapters/store/open-store.ts';
+import { loadInventory } from '../../shared/state/inventory-load.ts';
 import { labConfig } from '../../simulator/lab/config.ts';
 import { type Lab, startLab } from '../../simulator/lab/lab.ts';
 import { makeMachines } from '../../simulator/lab/rack/description.ts';

@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInventory } from '../../shared/adapters/inventory.ts';
-import { openStore } from '../../shared/adapters/store.ts';
-import { realClock } from '../../shared/runtime/clock.ts';
+import { openStore } from '../../shared/adapters/store/open-store.ts';
+import { realClock } from '../../shared/process/clock.ts';
+import { createInventory } from '../../shared/state/inventory.ts';
 import { runBamel } from './run-bamel.ts';
 
 const resources = `

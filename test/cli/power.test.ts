@@ -70,8 +70,8 @@ test.each([
 
 test('where no host runs it says so, and begins nothing', async () => {
   const store = `embedded:${join(world.files.folder, 'other.db')}`;
-  const { openStore } = await import('../../shared/adapters/store.ts');
-  const { loadInventory } = await import('../../shared/adapters/inventory-load.ts');
+  const { openStore } = await import('../../shared/adapters/store/open-store.ts');
+  const { loadInventory } = await import('../../shared/state/inventory-load.ts');
   const opened = await openStore(store);
   await loadInventory(opened, {
     schemaVersion: 'v1alpha1',

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { PatchStrategy, setHeaderOptions } from '@kubernetes/client-node';
-import type { MachineView } from '../../functions/api/shapes.ts';
+import type { MachineView } from '../../apps/api/shapes.ts';
 import { startWorld, type World } from '../story/story.ts';
 import { eventually } from '../support/eventually.ts';
 import type { HostProcess } from '../support/host-process.ts';

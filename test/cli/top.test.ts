@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { runCli } from '../../cli/cli.ts';
-import { loadInventory } from '../../shared/adapters/inventory-load.ts';
-import { recordPressure } from '../../shared/adapters/pressure.ts';
-import { openStore } from '../../shared/adapters/store.ts';
+import { openStore } from '../../shared/adapters/store/open-store.ts';
 import type { PressureReport } from '../../shared/schema/pressure.ts';
+import { loadInventory } from '../../shared/state/inventory-load.ts';
+import { recordPressure } from '../../shared/state/pressure.ts';
 
 let folder: string;
 afterEach(() => rm(folder, { recursive: true, force: true }));

@@ -1,6 +1,6 @@
 import { Client, credentials, type ServiceError, status } from '@grpc/grpc-js';
-import { definitionOf, healthService } from '../../functions/cluster-autoscaler/wire.ts';
-import { type Store, StoreError } from '../../shared/ports.ts';
+import { definitionOf, healthService } from '../../apps/cluster-autoscaler/wire.ts';
+import { type Store, StoreError } from '../../shared/ports/store.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Bench, joined, machine, openBench, pool, poweredOn } from './harness.ts';
 

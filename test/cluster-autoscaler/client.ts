@@ -1,5 +1,5 @@
 import { type ChannelCredentials, Client, credentials, type ServiceError } from '@grpc/grpc-js';
-import { definitionOf, type Method } from '../../functions/cluster-autoscaler/wire.ts';
+import { definitionOf, type Method } from '../../apps/cluster-autoscaler/wire.ts';
 
 /** What answers have, whichever the method: a test looks at what its method has. */
 interface Answer {

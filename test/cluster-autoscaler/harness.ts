@@ -1,15 +1,16 @@
-import { type ProviderOptions, startProvider } from '../../functions/cluster-autoscaler/server.ts';
-import { happen } from '../../shared/adapters/changes.ts';
-import { createInventory, type Inventory } from '../../shared/adapters/inventory.ts';
-import { loadInventory } from '../../shared/adapters/inventory-load.ts';
-import { openStore } from '../../shared/adapters/store.ts';
-import type { MachineEvent } from '../../shared/core/lifecycle.ts';
-import type { MachineStatus } from '../../shared/core/machine.ts';
-import type { BamelEvent, Store } from '../../shared/ports.ts';
-import { realClock } from '../../shared/runtime/clock.ts';
-import { createLog } from '../../shared/runtime/log.ts';
+import { type ProviderOptions, startProvider } from '../../apps/cluster-autoscaler/server.ts';
+import { openStore } from '../../shared/adapters/store/open-store.ts';
+import type { MachineEvent } from '../../shared/core/machine/lifecycle.ts';
+import type { MachineStatus } from '../../shared/core/machine/machine.ts';
+import type { BamelEvent } from '../../shared/ports/events.ts';
+import type { Store } from '../../shared/ports/store.ts';
+import { realClock } from '../../shared/process/clock.ts';
+import { createLog } from '../../shared/process/log.ts';
 import type { ConfigInput } from '../../shared/schema/config-file.ts';
 import { Settings } from '../../shared/schema/settings.ts';
+import { createInventory, type Inventory } from '../../shared/state/inventory.ts';
+import { loadInventory } from '../../shared/state/inventory-load.ts';
+import { happen } from '../../shared/state/machine-writes.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Caller, callerOf } from './client.ts';
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { status } from '@grpc/grpc-js';
-import { providerFailpoints } from '../../functions/failpoints.ts';
+import { providerFailpoints } from '../../shared/process/failpoints.ts';
 import { startWorld, type World } from '../story/story.ts';
 import { eventually } from '../support/eventually.ts';
 import type { Caller } from './client.ts';

@@ -1,7 +1,7 @@
 import { status } from '@grpc/grpc-js';
-import { encode } from '../../shared/adapters/codec.ts';
-import { keys } from '../../shared/adapters/keys.ts';
-import type { Offer } from '../../shared/core/offer.ts';
+import type { Offer } from '../../shared/core/remote/offer.ts';
+import { encode } from '../../shared/state/codec.ts';
+import { keys } from '../../shared/state/keys.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Bench, drained, joined, machine, openBench, pool, poweredOff, poweredOn } from './harness.ts';
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect } from 'node:tls';
 import { credentials, status } from '@grpc/grpc-js';
-import { makeAuthority } from '../real/stack/certificates.ts';
+import { makeAuthority } from '../../tools/real-stack/certificates.ts';
 import { eventually } from '../support/eventually.ts';
 import { describeWith } from '../support/programs.ts';
 import { type Caller, callerOf } from './client.ts';

@@ -1,7 +1,7 @@
-import { actsOf } from '../../functions/console/acts.ts';
-import type { Deps } from '../../functions/deps.ts';
-import { createMetrics } from '../../shared/runtime/metrics.ts';
-import { type Served, serve } from '../../shared/runtime/serve.ts';
+import { actsOf } from '../../apps/console/acts.ts';
+import type { Deps } from '../../shared/process/deps.ts';
+import { createMetrics } from '../../shared/process/metrics.ts';
+import { type Served, serve } from '../../shared/server/serve.ts';
 import { node } from '../core/support/builders.ts';
 import { startWorld, type World } from '../power-action/harness.ts';
 

@@ -1,8 +1,8 @@
 import { gunzipSync } from 'node:zlib';
-import { consoleRoutes } from '../../functions/console/route.ts';
-import { createLog } from '../../shared/runtime/log.ts';
-import { createMetrics } from '../../shared/runtime/metrics.ts';
-import { type Served, serve } from '../../shared/runtime/serve.ts';
+import { consoleRoutes } from '../../apps/console/route.ts';
+import { createLog } from '../../shared/process/log.ts';
+import { createMetrics } from '../../shared/process/metrics.ts';
+import { type Served, serve } from '../../shared/server/serve.ts';
 
 const log = createLog({ level: 'silent', format: 'json' });
 let served: Served | undefined;

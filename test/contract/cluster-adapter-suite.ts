@@ -7,11 +7,12 @@ import {
   StorageV1Api,
   type V1PodSpec,
 } from '@kubernetes/client-node';
-import { createKubeCluster } from '../../shared/adapters/kube-cluster.ts';
-import { kubeTransport } from '../../shared/adapters/kube-transport.ts';
-import type { Pod } from '../../shared/core/cluster.ts';
-import { type Clock, type Cluster, ClusterError } from '../../shared/ports.ts';
-import { createLog } from '../../shared/runtime/log.ts';
+import { createKubeCluster } from '../../shared/adapters/kubernetes/cluster.ts';
+import { kubeTransport } from '../../shared/adapters/kubernetes/transport.ts';
+import type { Pod } from '../../shared/core/cluster/cluster.ts';
+import type { Clock } from '../../shared/ports/clock.ts';
+import { type Cluster, ClusterError } from '../../shared/ports/cluster.ts';
+import { createLog } from '../../shared/process/log.ts';
 import { type CutProxy, startProxy } from '../support/cut-proxy.ts';
 import { eventually } from '../support/eventually.ts';
 import { type ClusterHarness, freshNamespace, isReady, pause, podSpec, until } from './cluster-client.ts';

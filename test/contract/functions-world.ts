@@ -6,19 +6,22 @@ import {
   setHeaderOptions,
   type V1PodSpec,
 } from '@kubernetes/client-node';
-import type { Deps } from '../../functions/deps.ts';
 import { drainNode } from '../../functions/drain-node/handler.ts';
 import { joinWatcher } from '../../functions/join-watcher/handler.ts';
-import { encode } from '../../shared/adapters/codec.ts';
-import { createInventory, type MachineRecord } from '../../shared/adapters/inventory.ts';
-import { loadInventory } from '../../shared/adapters/inventory-load.ts';
-import { keys } from '../../shared/adapters/keys.ts';
-import { openStore } from '../../shared/adapters/store.ts';
-import { type MachineStatus, newStatus } from '../../shared/core/machine.ts';
+import { openStore } from '../../shared/adapters/store/open-store.ts';
+import { type MachineStatus, newStatus } from '../../shared/core/machine/machine.ts';
 import type { Outcome } from '../../shared/core/outcome.ts';
-import type { BamelEvent, Clock, Cluster, Store } from '../../shared/ports.ts';
-import { createLog } from '../../shared/runtime/log.ts';
+import type { Clock } from '../../shared/ports/clock.ts';
+import type { Cluster } from '../../shared/ports/cluster.ts';
+import type { BamelEvent } from '../../shared/ports/events.ts';
+import type { Store } from '../../shared/ports/store.ts';
+import type { Deps } from '../../shared/process/deps.ts';
+import { createLog } from '../../shared/process/log.ts';
 import type { ConfigInput } from '../../shared/schema/config-file.ts';
+import { encode } from '../../shared/state/codec.ts';
+import { createInventory, type MachineRecord } from '../../shared/state/inventory.ts';
+import { loadInventory } from '../../shared/state/inventory-load.ts';
+import { keys } from '../../shared/state/keys.ts';
 import { type ClusterHarness, freshNamespace, isReady, pause, until } from './cluster-client.ts';
 import type { NodeOptions } from './cluster-kubelet.ts';
 

@@ -1,10 +1,10 @@
 import { AppsV1Api, StorageV1Api } from '@kubernetes/client-node';
-import { cordonedBy } from '../../functions/deps.ts';
-import { createKubeCluster } from '../../shared/adapters/kube-cluster.ts';
-import { kubeTransport } from '../../shared/adapters/kube-transport.ts';
-import type { MachineStatus } from '../../shared/core/machine.ts';
-import type { Cluster } from '../../shared/ports.ts';
-import { createLog } from '../../shared/runtime/log.ts';
+import { createKubeCluster } from '../../shared/adapters/kubernetes/cluster.ts';
+import { kubeTransport } from '../../shared/adapters/kubernetes/transport.ts';
+import type { MachineStatus } from '../../shared/core/machine/machine.ts';
+import type { Cluster } from '../../shared/ports/cluster.ts';
+import { cordonedBy } from '../../shared/process/deps.ts';
+import { createLog } from '../../shared/process/log.ts';
 import { eventually } from '../support/eventually.ts';
 import { fastClock } from './cluster-adapter-suite.ts';
 import { type ClusterHarness, pause, podSpec } from './cluster-client.ts';

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { Condition, Entry, Store, Write } from '../../shared/ports.ts';
+import type { Condition, Entry, Store, Write } from '../../shared/ports/store.ts';
 
 const key = fc.constantFrom('a', 'b', 'b/c', 'b2', 'ü');
 /** `current` and `stale` are looked up when it is their turn. */

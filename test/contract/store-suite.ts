@@ -1,6 +1,6 @@
-import { keys } from '../../shared/adapters/keys.ts';
-import type { Condition, Entry, Lease, Store, StoreChange, Write } from '../../shared/ports.ts';
-import { waitFor } from '../real/stack/wait.ts';
+import type { Condition, Entry, Lease, Store, StoreChange, Write } from '../../shared/ports/store.ts';
+import { keys } from '../../shared/state/keys.ts';
+import { waitFor } from '../../tools/real-stack/wait.ts';
 import { fc } from '../support/seeded.ts';
 import { randomCommits } from './store-model.ts';
 

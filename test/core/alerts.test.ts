@@ -4,8 +4,8 @@ import {
   emptyBook,
   noteAlerts,
   silentAfterMs,
-} from '../../shared/core/alert-book.ts';
-import { type Alert, steeringOf } from '../../shared/core/alerts.ts';
+} from '../../shared/core/decide/signals/alert-book.ts';
+import { type Alert, steeringOf } from '../../shared/core/decide/signals/alerts.ts';
 import { fc } from '../support/seeded.ts';
 import { machine, minute, now, pool, serving } from './support/builders.ts';
 

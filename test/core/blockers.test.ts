@@ -1,5 +1,5 @@
-import { blocked, durationOf, keepsNobody } from '../../shared/core/blockers.ts';
-import type { DisruptionBudget, Pod } from '../../shared/core/cluster.ts';
+import type { DisruptionBudget, Pod } from '../../shared/core/cluster/cluster.ts';
+import { blocked, durationOf, keepsNobody } from '../../shared/core/decide/blockers.ts';
 import { minute, now, pod, running, settings } from './support/builders.ts';
 
 const autoscaler = 'cluster-autoscaler.kubernetes.io/';

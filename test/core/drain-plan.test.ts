@@ -1,5 +1,5 @@
-import type { Pod } from '../../shared/core/cluster.ts';
-import { planDrain, type Refusal, refusedAgain } from '../../shared/core/drain-plan.ts';
+import type { Pod } from '../../shared/core/cluster/cluster.ts';
+import { planDrain, type Refusal, refusedAgain } from '../../shared/core/cluster/drain-plan.ts';
 import { minute, now, running, settings } from './support/builders.ts';
 
 const plan = (pods: readonly Pod[], refusals: ReadonlyMap<string, Refusal> = new Map(), more = {}) =>

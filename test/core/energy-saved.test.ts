@@ -1,4 +1,4 @@
-import { addEnergy } from '../../shared/core/energy-saved.ts';
+import { addEnergy } from '../../shared/core/energy/energy-saved.ts';
 import { machine, minute } from './support/builders.ts';
 
 const at = (name: string, powerState: 'on' | 'off', made = false) =>

@@ -1,5 +1,5 @@
-import { decide } from '../../shared/core/decide.ts';
-import { explainDecision, explainMachine, explainPod } from '../../shared/core/explain.ts';
+import { decide } from '../../shared/core/decide/decide.ts';
+import { explainDecision, explainMachine, explainPod } from '../../shared/core/decide/explain.ts';
 import { Gi, machine, node, now, pod, pool, running, serving, snapshot } from './support/builders.ts';
 
 const train = pod('train', { requests: { 'nvidia.com/gpu': 2, memory: 8 * Gi } });

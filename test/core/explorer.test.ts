@@ -1,4 +1,4 @@
-import { lifecycle, stepOf } from '../../shared/core/lifecycle.ts';
+import { lifecycle, stepOf } from '../../shared/core/machine/lifecycle.ts';
 import { isToBeReleased } from './support/explorer/drain.ts';
 import { explore } from './support/explorer/explore.ts';
 import { begin, takeStep } from './support/explorer/functions.ts';

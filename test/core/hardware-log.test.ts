@@ -1,4 +1,9 @@
-import { afterReading, type KnownLog, type LogEntry, withLog } from '../../shared/core/hardware-log.ts';
+import {
+  afterReading,
+  type KnownLog,
+  type LogEntry,
+  withLog,
+} from '../../shared/core/machine/hardware-log.ts';
 
 const now = 1_800_000_000_000;
 const day = 24 * 3_600_000;

@@ -1,7 +1,12 @@
-import { lifecycle, type MachineEvent, type MachineState, states } from '../../shared/core/lifecycle.ts';
-import type { Machine, MachineStatus } from '../../shared/core/machine.ts';
+import {
+  lifecycle,
+  type MachineEvent,
+  type MachineState,
+  states,
+} from '../../shared/core/machine/lifecycle.ts';
+import type { Machine, MachineStatus } from '../../shared/core/machine/machine.ts';
+import { overdue, transition } from '../../shared/core/machine/transition.ts';
 import { defaultTimings as timings } from '../../shared/core/settings.ts';
-import { overdue, transition } from '../../shared/core/transition.ts';
 import { machine, minute, now, pool } from './support/builders.ts';
 
 const eventsByType: { readonly [Type in MachineEvent['type']]: Extract<MachineEvent, { type: Type }> } = {

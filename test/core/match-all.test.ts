@@ -1,5 +1,5 @@
-import { finder, matchNode } from '../../shared/core/match.ts';
-import { matchAll } from '../../shared/core/match-all.ts';
+import { finder, matchNode } from '../../shared/core/cluster/match.ts';
+import { matchAll } from '../../shared/core/cluster/match-all.ts';
 import { machine, node, pool, serving } from './support/builders.ts';
 
 const findings = (...given: Parameters<typeof matchAll>) =>

@@ -1,5 +1,5 @@
-import type { MachineSpec } from '../../shared/core/machine.ts';
-import { isLeftOver, matchNode } from '../../shared/core/match.ts';
+import { isLeftOver, matchNode } from '../../shared/core/cluster/match.ts';
+import type { MachineSpec } from '../../shared/core/machine/machine.ts';
 import { machine, node, now } from './support/builders.ts';
 
 const match = (spec: Partial<MachineSpec>, nodes: Parameters<typeof matchNode>[1]) => {

@@ -1,5 +1,5 @@
-import type { Power, PowerVerb } from '../../shared/core/machine.ts';
-import { nextPowerStep, type PowerStep, type Powers } from '../../shared/core/power-step.ts';
+import type { Power, PowerVerb } from '../../shared/core/machine/machine.ts';
+import { nextPowerStep, type PowerStep, type Powers } from '../../shared/core/machine/power-step.ts';
 import { stableReads, defaultTimings as timings } from '../../shared/core/settings.ts';
 import { fc } from '../support/seeded.ts';
 import { now, operation } from './support/builders.ts';

@@ -1,8 +1,8 @@
-import { type MachineState, states } from '../../shared/core/lifecycle.ts';
-import type { MachineSpec, MachineStatus, Power } from '../../shared/core/machine.ts';
-import { type Seen, surprise } from '../../shared/core/recover.ts';
+import { type MachineState, states } from '../../shared/core/machine/lifecycle.ts';
+import type { MachineSpec, MachineStatus, Power } from '../../shared/core/machine/machine.ts';
+import { type Seen, surprise } from '../../shared/core/machine/observed-power.ts';
+import { transition } from '../../shared/core/machine/transition.ts';
 import { defaultTimings } from '../../shared/core/settings.ts';
-import { transition } from '../../shared/core/transition.ts';
 import { machine, now } from './support/builders.ts';
 
 const found = (power: Power, status: Partial<MachineStatus>, spec: Partial<MachineSpec> = {}) =>

@@ -1,4 +1,4 @@
-import { manyLost, recoveryOf, type Silence } from '../../shared/core/recovery.ts';
+import { manyLost, recoveryOf, type Silence } from '../../shared/core/machine/node-recovery.ts';
 import { minute, node, serving, settings } from './support/builders.ts';
 
 const silence = (parts: Partial<Silence> = {}): Silence => ({

@@ -6,7 +6,7 @@ import {
   parseQuantity,
   shortage,
   subtract,
-} from '../../shared/core/resources.ts';
+} from '../../shared/core/cluster/resources.ts';
 import { fc } from '../support/seeded.ts';
 import { Gi } from './support/builders.ts';
 

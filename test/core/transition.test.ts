@@ -1,7 +1,7 @@
-import type { MachineEvent } from '../../shared/core/lifecycle.ts';
-import { type Machine, type MachineStatus, newStatus } from '../../shared/core/machine.ts';
+import type { MachineEvent } from '../../shared/core/machine/lifecycle.ts';
+import { type Machine, type MachineStatus, newStatus } from '../../shared/core/machine/machine.ts';
+import { overdue, transition } from '../../shared/core/machine/transition.ts';
 import { defaultTimings as timings } from '../../shared/core/settings.ts';
-import { overdue, transition } from '../../shared/core/transition.ts';
 import { machine, minute, now, pool, serving } from './support/builders.ts';
 
 function outcome(given: Machine, event: MachineEvent, at = now): MachineStatus {

@@ -1,5 +1,5 @@
-import { cronProblem } from '../../shared/core/cron.ts';
-import { isOpen, minimumOf } from '../../shared/core/windows.ts';
+import { cronProblem } from '../../shared/core/limits/cron.ts';
+import { isOpen, minimumOf } from '../../shared/core/limits/windows.ts';
 import { minute, pool } from './support/builders.ts';
 
 const { jest } = import.meta;

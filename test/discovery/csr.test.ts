@@ -3,8 +3,8 @@ import { createPrivateKey } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { certificateRequest, csrProblem } from '../../shared/runtime/csr.ts';
-import { newSigningKey } from '../../shared/runtime/ed25519.ts';
+import { certificateRequest, csrProblem } from '../../shared/adapters/remote-discovery/csr.ts';
+import { newSigningKey } from '../../shared/adapters/remote-discovery/ed25519.ts';
 import { describeWith } from '../support/programs.ts';
 import { fc } from '../support/seeded.ts';
 

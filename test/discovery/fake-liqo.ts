@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import type { KubeObject, KubeObjects } from '../../shared/ports.ts';
-import { isSignedBy } from '../../shared/runtime/ed25519.ts';
+import { isSignedBy } from '../../shared/adapters/remote-discovery/ed25519.ts';
+import type { KubeObject, KubeObjects } from '../../shared/ports/kubernetes-objects.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 

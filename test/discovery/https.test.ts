@@ -1,11 +1,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { readOffers } from '../../shared/adapters/offers.ts';
+import { newSigningKey } from '../../shared/adapters/remote-discovery/ed25519.ts';
 import { failureOf } from '../../shared/drivers/common/failure.ts';
 import { httpRequest } from '../../shared/http/peer.ts';
-import { newSigningKey } from '../../shared/runtime/ed25519.ts';
-import { makeAuthority } from '../real/stack/certificates.ts';
+import { readOffers } from '../../shared/state/offers.ts';
+import { makeAuthority } from '../../tools/real-stack/certificates.ts';
 import { describeWith } from '../support/programs.ts';
 import { borrower, type Site, startSite } from './harness.ts';
 

@@ -1,5 +1,5 @@
-import { readOffers } from '../../shared/adapters/offers.ts';
-import { newSigningKey } from '../../shared/runtime/ed25519.ts';
+import { newSigningKey } from '../../shared/adapters/remote-discovery/ed25519.ts';
+import { readOffers } from '../../shared/state/offers.ts';
 import { type RemoteInput, type Site, startSite } from './harness.ts';
 
 export const minute = 60_000;

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { readOffers } from '../../shared/adapters/offers.ts';
-import { readAudit } from '../../shared/adapters/peering-audit.ts';
+import { readOffers } from '../../shared/state/offers.ts';
+import { readAudit } from '../../shared/state/peering-audit.ts';
 import type { RemoteInput, Site } from './harness.ts';
 import { idsOf, lending, minute, north, refusals, startSites, terms, trust } from './lending.ts';
 

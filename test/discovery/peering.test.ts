@@ -1,6 +1,6 @@
-import { readAudit } from '../../shared/adapters/peering-audit.ts';
-import { PowerError } from '../../shared/ports.ts';
-import { newSigningKey } from '../../shared/runtime/ed25519.ts';
+import { newSigningKey } from '../../shared/adapters/remote-discovery/ed25519.ts';
+import { PowerError } from '../../shared/ports/power.ts';
+import { readAudit } from '../../shared/state/peering-audit.ts';
 import { borrower, type Site, startSite } from './harness.ts';
 
 const south = borrower('south');

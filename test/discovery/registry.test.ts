@@ -1,7 +1,7 @@
-import { readOffers } from '../../shared/adapters/offers.ts';
-import { readAudit } from '../../shared/adapters/peering-audit.ts';
-import { sealOffer } from '../../shared/adapters/sealed-offer.ts';
-import { newSigningKey } from '../../shared/runtime/ed25519.ts';
+import { newSigningKey } from '../../shared/adapters/remote-discovery/ed25519.ts';
+import { sealOffer } from '../../shared/adapters/remote-discovery/sealed-offer.ts';
+import { readOffers } from '../../shared/state/offers.ts';
+import { readAudit } from '../../shared/state/peering-audit.ts';
 import type { Site } from './harness.ts';
 import { idsOf, lending, minute, north, refusals, startSites, terms, trust } from './lending.ts';
 

@@ -1,6 +1,6 @@
-import { judge, type Publication, sealOffer } from '../../shared/adapters/sealed-offer.ts';
-import type { OfferTerms } from '../../shared/core/remote.ts';
-import { newSigningKey, signerOf } from '../../shared/runtime/ed25519.ts';
+import { newSigningKey, signerOf } from '../../shared/adapters/remote-discovery/ed25519.ts';
+import { judge, type Publication, sealOffer } from '../../shared/adapters/remote-discovery/sealed-offer.ts';
+import type { OfferTerms } from '../../shared/core/remote/remote-settings.ts';
 import { toOffer } from '../../shared/schema/offer.ts';
 import { fc } from '../support/seeded.ts';
 

@@ -1,13 +1,13 @@
-import { events, foreignEvents } from '../../functions/events.ts';
+import { functionTable } from '../../functions/index.ts';
+import { events, foreignEvents } from '../../shared/ports/event-types.ts';
 import {
   failpoints,
   madeFailpoints,
   providerFailpoints,
   syncFailpoints,
-} from '../../functions/failpoints.ts';
-import { functionTable } from '../../functions/index.ts';
-import { keys } from '../../shared/adapters/keys.ts';
-import { createMetrics } from '../../shared/runtime/metrics.ts';
+} from '../../shared/process/failpoints.ts';
+import { createMetrics } from '../../shared/process/metrics.ts';
+import { keys } from '../../shared/state/keys.ts';
 import { readText, tableRows } from './markdown.ts';
 
 const page = readText('docs/architecture.md');

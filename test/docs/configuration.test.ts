@@ -1,4 +1,4 @@
-import { readSettings } from '../../shared/runtime/settings.ts';
+import { readSettings } from '../../shared/process/settings.ts';
 import { readText, tableRows } from './markdown.ts';
 
 const page = readText('docs/configuration.md');

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { generatedFiles } from '../../scripts/generate/files.ts';
-import { lifecycle, states } from '../../shared/core/lifecycle.ts';
+import { lifecycle, states } from '../../shared/core/machine/lifecycle.ts';
 
 const content = (file: string): string => readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8');
 

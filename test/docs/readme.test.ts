@@ -4,10 +4,10 @@ import { Writable } from 'node:stream';
 import { parse } from 'yaml';
 import { commands as cliCommands, runCli } from '../../cli/cli.ts';
 import { functionTable } from '../../functions/index.ts';
-import { healthRoutes } from '../../shared/runtime/health-routes.ts';
-import { createMetrics } from '../../shared/runtime/metrics.ts';
-import { readSettings } from '../../shared/runtime/settings.ts';
+import { createMetrics } from '../../shared/process/metrics.ts';
+import { readSettings } from '../../shared/process/settings.ts';
 import { ConfigFile, parseConfig } from '../../shared/schema/config-file.ts';
+import { healthRoutes } from '../../shared/server/health-routes.ts';
 import { driverOf } from '../drivers/harness.ts';
 import { anchors, codeBlocks, localLinks, pages, readText, root, tableRows } from './markdown.ts';
 

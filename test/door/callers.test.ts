@@ -1,17 +1,17 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { doorOf, sinkToken } from '../../functions/door.ts';
-import { createInventory } from '../../shared/adapters/inventory.ts';
-import { kubeTransport } from '../../shared/adapters/kube-transport.ts';
-import { openStore } from '../../shared/adapters/store.ts';
-import type { TokenReview } from '../../shared/runtime/callers.ts';
-import { realClock } from '../../shared/runtime/clock.ts';
-import { HttpError } from '../../shared/runtime/http-answer.ts';
-import { createMetrics } from '../../shared/runtime/metrics.ts';
-import type { Route } from '../../shared/runtime/routes.ts';
-import type { ServeOptions } from '../../shared/runtime/serve.ts';
-import { readSettings } from '../../shared/runtime/settings.ts';
+import { doorOf, sinkToken } from '../../apps/host/serve-options.ts';
+import { kubeTransport } from '../../shared/adapters/kubernetes/transport.ts';
+import { openStore } from '../../shared/adapters/store/open-store.ts';
+import { realClock } from '../../shared/process/clock.ts';
+import { createMetrics } from '../../shared/process/metrics.ts';
+import { readSettings } from '../../shared/process/settings.ts';
+import type { TokenReview } from '../../shared/server/authenticate.ts';
+import { HttpError } from '../../shared/server/http-answer.ts';
+import type { Route } from '../../shared/server/routes.ts';
+import type { ServeOptions } from '../../shared/server/serve.ts';
+import { createInventory } from '../../shared/state/inventory.ts';
 import { eventHeaders, memoryLog, post, recorder, serving } from '../runtime/harness.ts';
 
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` });

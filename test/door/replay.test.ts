@@ -1,9 +1,9 @@
-import { createSeenEvents } from '../../shared/adapters/seen-events.ts';
-import { openStore } from '../../shared/adapters/store.ts';
+import { openStore } from '../../shared/adapters/store/open-store.ts';
 import { retryLater } from '../../shared/core/outcome.ts';
-import { type Store, StoreError } from '../../shared/ports.ts';
-import { realClock } from '../../shared/runtime/clock.ts';
-import { createMetrics } from '../../shared/runtime/metrics.ts';
+import { type Store, StoreError } from '../../shared/ports/store.ts';
+import { realClock } from '../../shared/process/clock.ts';
+import { createMetrics } from '../../shared/process/metrics.ts';
+import { createSeenEvents } from '../../shared/state/seen-events.ts';
 import { eventHeaders, post, recorder, serving, structured } from '../runtime/harness.ts';
 import { eventually } from '../support/eventually.ts';
 

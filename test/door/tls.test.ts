@@ -3,7 +3,7 @@ import { Agent, request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TLSSocket } from 'node:tls';
-import { makeAuthority } from '../real/stack/certificates.ts';
+import { makeAuthority } from '../../tools/real-stack/certificates.ts';
 import { recorder, serving } from '../runtime/harness.ts';
 import { eventually } from '../support/eventually.ts';
 import { describeWith } from '../support/programs.ts';

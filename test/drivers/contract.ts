@@ -1,8 +1,8 @@
 import { inspect } from 'node:util';
-import type { MachineSpec, PowerVerb } from '../../shared/core/machine.ts';
+import type { MachineSpec, PowerVerb } from '../../shared/core/machine/machine.ts';
 import { driverFor } from '../../shared/drivers/index.ts';
-import type { Capabilities, DriverDeps, PowerDriver } from '../../shared/ports.ts';
-import { PowerError } from '../../shared/ports.ts';
+import type { Capabilities, DriverDeps, PowerDriver } from '../../shared/ports/power.ts';
+import { PowerError } from '../../shared/ports/power.ts';
 import { eventually } from '../support/eventually.ts';
 import { describeWith } from '../support/programs.ts';
 import { deps as defaultDeps } from './harness.ts';

@@ -3,10 +3,10 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Serv
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { inspect } from 'node:util';
-import type { MachineSpec } from '../../shared/core/machine.ts';
+import type { MachineSpec } from '../../shared/core/machine/machine.ts';
 import { driverFor } from '../../shared/drivers/index.ts';
-import { type DriverDeps, type PowerDriver, PowerError } from '../../shared/ports.ts';
-import { realClock } from '../../shared/runtime/clock.ts';
+import { type DriverDeps, type PowerDriver, PowerError } from '../../shared/ports/power.ts';
+import { realClock } from '../../shared/process/clock.ts';
 
 export const credentials = { username: 'operator', password: 'canary-9f3c' };
 

@@ -1,4 +1,4 @@
-import type { DriverDeps, PowerDriver } from '../../shared/ports.ts';
+import type { DriverDeps, PowerDriver } from '../../shared/ports/power.ts';
 import { type Bmc, type BmcOptions, startBmc } from '../../simulator/lab/rack/bmc.ts';
 import { manualClock } from '../../simulator/lab/rack/clock.ts';
 import type { MachineInput } from '../../simulator/lab/rack/description.ts';

@@ -1,4 +1,4 @@
-import { afterTheFirst, coalesce } from '../../functions/evaluate-scaling/coalesce.ts';
+import { afterTheFirst, coalesce } from '../../shared/process/coalesce.ts';
 
 // Fault 22 and what a storm does to the store: test/alertmanager. Here only what shares an evaluation.
 

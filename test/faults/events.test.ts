@@ -1,6 +1,6 @@
-import { events, machineEvent } from '../../functions/events.ts';
 import { functionTable } from '../../functions/index.ts';
 import { carryOut } from '../../functions/power-action/carry-out.ts';
+import { events, machineEvent } from '../../shared/ports/event-types.ts';
 import { fc } from '../support/seeded.ts';
 import { type MiniWorld, startMiniWorld, tick } from './mini-world.ts';
 

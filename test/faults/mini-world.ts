@@ -1,13 +1,16 @@
-import type { Deps } from '../../functions/deps.ts';
 import { createFunctions } from '../../functions/index.ts';
-import { createInventory } from '../../shared/adapters/inventory.ts';
-import { loadInventory } from '../../shared/adapters/inventory-load.ts';
-import { openStore } from '../../shared/adapters/store.ts';
-import type { Node, Pod } from '../../shared/core/cluster.ts';
-import type { Power, PowerVerb } from '../../shared/core/machine.ts';
-import type { BamelEvent, Clock, Cluster, Lease, Store } from '../../shared/ports.ts';
-import type { ServedFunction } from '../../shared/runtime/function.ts';
-import { createLog } from '../../shared/runtime/log.ts';
+import { openStore } from '../../shared/adapters/store/open-store.ts';
+import type { Node, Pod } from '../../shared/core/cluster/cluster.ts';
+import type { Power, PowerVerb } from '../../shared/core/machine/machine.ts';
+import type { Clock } from '../../shared/ports/clock.ts';
+import type { Cluster } from '../../shared/ports/cluster.ts';
+import type { BamelEvent } from '../../shared/ports/events.ts';
+import type { Lease, Store } from '../../shared/ports/store.ts';
+import type { Deps } from '../../shared/process/deps.ts';
+import { createLog } from '../../shared/process/log.ts';
+import type { ServedFunction } from '../../shared/server/function.ts';
+import { createInventory } from '../../shared/state/inventory.ts';
+import { loadInventory } from '../../shared/state/inventory-load.ts';
 
 /**
  * Machines, nodes and pods as plain data with effects at once, so that thousands of orders of events can be

@@ -1,6 +1,6 @@
-import { loadInventory } from '../../shared/adapters/inventory-load.ts';
 import { defaultTimings } from '../../shared/core/settings.ts';
-import { PowerError } from '../../shared/ports.ts';
+import { PowerError } from '../../shared/ports/power.ts';
+import { loadInventory } from '../../shared/state/inventory-load.ts';
 import { find, startWorld, tickUntil, type World, type WorldOptions } from '../power-action/harness.ts';
 
 const minute = 60_000;

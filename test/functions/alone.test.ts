@@ -8,11 +8,11 @@ import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { events } from '../../functions/events.ts';
+import { events } from '../../shared/ports/event-types.ts';
 import { eventHeaders, post } from '../runtime/harness.ts';
 import { eventually } from '../support/eventually.ts';
 
-const program = fileURLToPath(new URL('../../functions/function.ts', import.meta.url));
+const program = fileURLToPath(new URL('../../apps/host/function.ts', import.meta.url));
 const reviews = '/apis/authentication.k8s.io/v1/tokenreviews';
 const pathOf = (request: IncomingMessage): string => (request.url ?? '').split('?', 1)[0] ?? '';
 

@@ -1,9 +1,9 @@
 import { evaluateScaling } from '../../functions/evaluate-scaling/handler.ts';
-import { type FailpointName, lentFailpoints } from '../../functions/failpoints.ts';
-import { encode } from '../../shared/adapters/codec.ts';
-import { keys } from '../../shared/adapters/keys.ts';
-import type { Pod } from '../../shared/core/cluster.ts';
-import type { Cluster } from '../../shared/ports.ts';
+import type { Pod } from '../../shared/core/cluster/cluster.ts';
+import type { Cluster } from '../../shared/ports/cluster.ts';
+import { type FailpointName, lentFailpoints } from '../../shared/process/failpoints.ts';
+import { encode } from '../../shared/state/codec.ts';
+import { keys } from '../../shared/state/keys.ts';
 import { offer, roamers } from '../core/support/offers.ts';
 import { startWorld, type World } from '../power-action/harness.ts';
 

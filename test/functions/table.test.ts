@@ -1,10 +1,10 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { events, foreignEvents, machineEvent } from '../../functions/events.ts';
-import { wakeOnCluster } from '../../functions/host.ts';
+import { wakeOnCluster } from '../../apps/host/host.ts';
 import { functionTable } from '../../functions/index.ts';
-import { wakingPattern } from '../../shared/runtime/event-type.ts';
+import { events, foreignEvents, machineEvent } from '../../shared/ports/event-types.ts';
+import { wakingPattern } from '../../shared/server/event-type.ts';
 
 const folder = fileURLToPath(new URL('../../functions/', import.meta.url));
 const definitions = functionTable.map(({ definition }) => definition);

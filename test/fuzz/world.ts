@@ -1,6 +1,6 @@
-import { createSeenEvents } from '../../shared/adapters/seen-events.ts';
-import type { Store } from '../../shared/ports.ts';
-import { realClock } from '../../shared/runtime/clock.ts';
+import type { Store } from '../../shared/ports/store.ts';
+import { realClock } from '../../shared/process/clock.ts';
+import { createSeenEvents } from '../../shared/state/seen-events.ts';
 import { type HostWorld, startHostWorld } from '../functions/host-harness.ts';
 
 const token = 'fuzz-token';

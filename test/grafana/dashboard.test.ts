@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { metricTable } from '../../shared/runtime/metric-table.ts';
+import { metricTable } from '../../shared/process/metric-table.ts';
 
 interface Dashboard {
   readonly panels: readonly {

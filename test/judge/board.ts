@@ -1,4 +1,4 @@
-import type { HostPort } from '../../shared/core/cluster.ts';
+import type { HostPort } from '../../shared/core/cluster/cluster.ts';
 import { type Book, classText, type Shape } from './book.ts';
 import type { Rule } from './fit.ts';
 import { nodeSelectorHolds, nodeTermsHold, untolerated } from './labels.ts';

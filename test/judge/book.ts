@@ -1,5 +1,5 @@
-import type { HostPort, Labels, Node, NodeTerm, Pod, Toleration } from '../../shared/core/cluster.ts';
-import type { Snapshot } from '../../shared/core/snapshot.ts';
+import type { HostPort, Labels, Node, NodeTerm, Pod, Toleration } from '../../shared/core/cluster/cluster.ts';
+import type { Snapshot } from '../../shared/core/decide/snapshot.ts';
 import { createSelections } from './selections.ts';
 import type { Social } from './social.ts';
 import { createStorage, keysOfVolumes, type Storage, type VolumeAsk, volumeAskOf } from './volumes.ts';

@@ -1,6 +1,6 @@
-import type { Pod } from '../../shared/core/cluster.ts';
-import { decide } from '../../shared/core/decide.ts';
-import type { Snapshot } from '../../shared/core/snapshot.ts';
+import type { Pod } from '../../shared/core/cluster/cluster.ts';
+import { decide } from '../../shared/core/decide/decide.ts';
+import type { Snapshot } from '../../shared/core/decide/snapshot.ts';
 import type { Code } from './finding.ts';
 import { generate } from './generate/generator.ts';
 import { judge } from './judge.ts';

@@ -1,7 +1,7 @@
 // Judges the decisions on many generated instances, and prints what was found by family.
 // node test/judge/campaign.ts [--seeds N] [--from N] [--family F] [--max-pods P] [--max-machines M] [--show N]
 import { parseArgs } from 'node:util';
-import { decide } from '../../shared/core/decide.ts';
+import { decide } from '../../shared/core/decide/decide.ts';
 import type { Finding } from './finding.ts';
 import { families, generate } from './generate/generator.ts';
 import { judge } from './judge.ts';

@@ -1,9 +1,9 @@
-import type { Pod } from '../../shared/core/cluster.ts';
-import type { Considered } from '../../shared/core/decide.ts';
-import { capacityOf } from '../../shared/core/lifecycle.ts';
-import type { Machine } from '../../shared/core/machine.ts';
+import type { Pod } from '../../shared/core/cluster/cluster.ts';
+import type { Considered } from '../../shared/core/decide/decide.ts';
+import { podName, type Snapshot } from '../../shared/core/decide/snapshot.ts';
+import { capacityOf } from '../../shared/core/machine/lifecycle.ts';
+import type { Machine } from '../../shared/core/machine/machine.ts';
 import type { PoolSpec } from '../../shared/core/settings.ts';
-import { podName, type Snapshot } from '../../shared/core/snapshot.ts';
 import { type Board, createBoard, type Spot } from './board.ts';
 import { type Book, createBook, type Shape } from './book.ts';
 import { demandOf, isEligible } from './eligible.ts';

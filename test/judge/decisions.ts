@@ -1,4 +1,4 @@
-import type { Snapshot } from '../../shared/core/snapshot.ts';
+import type { Snapshot } from '../../shared/core/decide/snapshot.ts';
 import type { Judged } from './case.ts';
 import { demandOf } from './eligible.ts';
 

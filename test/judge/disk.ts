@@ -1,4 +1,4 @@
-import type { Snapshot } from '../../shared/core/snapshot.ts';
+import type { Snapshot } from '../../shared/core/decide/snapshot.ts';
 import { Gi } from '../core/support/builders.ts';
 import { zone } from './generate/templates.ts';
 

@@ -1,5 +1,5 @@
-import type { Pod } from '../../shared/core/cluster.ts';
-import { podName } from '../../shared/core/snapshot.ts';
+import type { Pod } from '../../shared/core/cluster/cluster.ts';
+import { podName } from '../../shared/core/decide/snapshot.ts';
 import type { Board, Spot } from './board.ts';
 import type { Shape } from './book.ts';
 import type { Case } from './case.ts';

@@ -1,8 +1,8 @@
-import type { Pod } from '../../shared/core/cluster.ts';
-import { capacityOf } from '../../shared/core/lifecycle.ts';
-import type { Machine } from '../../shared/core/machine.ts';
+import type { Pod } from '../../shared/core/cluster/cluster.ts';
+import type { Snapshot } from '../../shared/core/decide/snapshot.ts';
+import { capacityOf } from '../../shared/core/machine/lifecycle.ts';
+import type { Machine } from '../../shared/core/machine/machine.ts';
 import type { PoolSpec } from '../../shared/core/settings.ts';
-import type { Snapshot } from '../../shared/core/snapshot.ts';
 
 interface Bar {
   /** How a decision tells it. */

@@ -1,4 +1,4 @@
-import type { HostPort } from '../../shared/core/cluster.ts';
+import type { HostPort } from '../../shared/core/cluster/cluster.ts';
 import type { Board, Spot } from './board.ts';
 import type { Shape } from './book.ts';
 import { untolerated } from './labels.ts';

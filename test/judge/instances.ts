@@ -1,4 +1,4 @@
-import { decide } from '../../shared/core/decide.ts';
+import { decide } from '../../shared/core/decide/decide.ts';
 import { generate, type Size } from './generate/generator.ts';
 import { judge } from './judge.ts';
 

@@ -1,4 +1,4 @@
-import type { Snapshot } from '../../shared/core/snapshot.ts';
+import type { Snapshot } from '../../shared/core/decide/snapshot.ts';
 import { createCase, type Judged } from './case.ts';
 import { judgeCounts } from './counts.ts';
 import { judgeDrains } from './drains.ts';

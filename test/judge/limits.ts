@@ -1,7 +1,7 @@
-import { capacityOf } from '../../shared/core/lifecycle.ts';
-import type { Machine, MachineSpec } from '../../shared/core/machine.ts';
+import type { Snapshot } from '../../shared/core/decide/snapshot.ts';
+import { capacityOf } from '../../shared/core/machine/lifecycle.ts';
+import type { Machine, MachineSpec } from '../../shared/core/machine/machine.ts';
 import type { Ceilings } from '../../shared/core/settings.ts';
-import type { Snapshot } from '../../shared/core/snapshot.ts';
 
 /** Something that is counted, and how much of it is allowed. */
 interface Limit {

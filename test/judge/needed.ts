@@ -1,5 +1,5 @@
-import type { Machine } from '../../shared/core/machine.ts';
-import { podName } from '../../shared/core/snapshot.ts';
+import { podName } from '../../shared/core/decide/snapshot.ts';
+import type { Machine } from '../../shared/core/machine/machine.ts';
 import type { Board, Spot } from './board.ts';
 import type { Shape } from './book.ts';
 import type { Case, Placed } from './case.ts';

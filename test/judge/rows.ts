@@ -1,6 +1,6 @@
-import type { Pod, SchedulingRules } from '../../shared/core/cluster.ts';
-import type { Machine } from '../../shared/core/machine.ts';
-import type { Snapshot } from '../../shared/core/snapshot.ts';
+import type { Pod, SchedulingRules } from '../../shared/core/cluster/cluster.ts';
+import type { Snapshot } from '../../shared/core/decide/snapshot.ts';
+import type { Machine } from '../../shared/core/machine/machine.ts';
 import { Gi, machine, node, pod, pool, running, serving, snapshot } from '../core/support/builders.ts';
 import type { Short } from './decisions.ts';
 import { withDisk } from './disk.ts';

@@ -1,4 +1,4 @@
-import type { Requirement } from '../../shared/core/cluster.ts';
+import type { Requirement } from '../../shared/core/cluster/cluster.ts';
 import type { SpreadGroup, Tally } from './tally.ts';
 
 /** What a pod's rules say about other pods. */

@@ -1,4 +1,4 @@
-import type { Machine } from '../../shared/core/machine.ts';
+import type { Machine } from '../../shared/core/machine/machine.ts';
 import type { Spot } from './board.ts';
 import type { Shape } from './book.ts';
 import type { Case } from './case.ts';

@@ -1,4 +1,4 @@
-import { podName } from '../../shared/core/snapshot.ts';
+import { podName } from '../../shared/core/decide/snapshot.ts';
 import type { Board } from './board.ts';
 import type { Case, Placed } from './case.ts';
 import type { Finding } from './finding.ts';

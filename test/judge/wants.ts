@@ -1,4 +1,4 @@
-import { capacityOf } from '../../shared/core/lifecycle.ts';
+import { capacityOf } from '../../shared/core/machine/lifecycle.ts';
 import type { Case } from './case.ts';
 import type { Finding } from './finding.ts';
 

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { deployed } from '../../functions/deployed.ts';
-import { events, foreignEvents } from '../../functions/events.ts';
+import { deployed } from '../../apps/host/deployed.ts';
 import { functionTable } from '../../functions/index.ts';
-import { readSettings } from '../../shared/runtime/settings.ts';
+import { events, foreignEvents } from '../../shared/ports/event-types.ts';
+import { readSettings } from '../../shared/process/settings.ts';
 import { type Filter, passes } from './filter.ts';
 import { ofKind } from './manifests.ts';
 

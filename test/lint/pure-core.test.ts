@@ -21,10 +21,10 @@ let diagnostics: Map<string, string[]>;
 const impure: [what: string, source: string, rule: RegExp][] = [
   [
     'an import from outside the core',
-    "import { a } from '../ports.ts';\nexport const x = a;",
+    "import { a } from '../ports/store.ts';\nexport const x = a;",
     /noRestrictedImports/,
   ],
-  ['a type from outside', "import type { A } from '../ports.ts';\nexport type X = A;", /noRestrictedImports/],
+  ['a type from outside', "import type { A } from '../ports/store.ts';\nexport type X = A;", /noRestrictedImports/],
   [
     'a detour back into the core',
     "import { a } from '../core/a.ts';\nexport const x = a;",
@@ -66,7 +66,7 @@ const impure: [what: string, source: string, rule: RegExp][] = [
 const impureBelow: typeof impure = [
   [
     'an import from outside the core',
-    "import { a } from '../../ports.ts';\nexport const x = a;",
+    "import { a } from '../../ports/store.ts';\nexport const x = a;",
     /noRestrictedImports/,
   ],
   ['a package', "import { z } from 'zod';\nexport const x = z;", /noRestrictedImports/],
@@ -91,16 +91,16 @@ beforeAll(() => {
   writeFileSync(join(folder, 'biome.json'), JSON.stringify({ ...config, vcs: { enabled: false } }));
   cpSync(join(root, 'scripts/lint'), join(folder, 'scripts/lint'), { recursive: true });
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
-  mkdirSync(join(folder, 'shared/core/world'), { recursive: true });
+  mkdirSync(join(folder, 'shared/core/simulate'), { recursive: true });
   mkdirSync(join(folder, 'shared/adapters'));
   for (const [index, [, source]] of impure.entries()) {
     writeFileSync(join(folder, `shared/core/impure-${index}.ts`), `${source}\n`);
     writeFileSync(join(folder, `shared/adapters/fine-${index}.ts`), `${source}\n`);
   }
   for (const [index, [, source]] of impureBelow.entries())
-    writeFileSync(join(folder, `shared/core/world/impure-${index}.ts`), `${source}\n`);
+    writeFileSync(join(folder, `shared/core/simulate/impure-${index}.ts`), `${source}\n`);
   writeFileSync(join(folder, 'shared/core/pure.ts'), pure);
-  writeFileSync(join(folder, 'shared/core/world/pure.ts'), pureBelow);
+  writeFileSync(join(folder, 'shared/core/simulate/pure.ts'), pureBelow);
   diagnostics = lint();
 }, 60_000);
 
@@ -133,23 +133,23 @@ test.each(impure.map(([what, , rule], index) => [what, index, rule] as const))(
 test.each(impureBelow.map(([what, , rule], index) => [what, index, rule] as const))(
   'nor have its folders: %s',
   (_, index, rule) => {
-    const found = diagnostics.get(`shared/core/world/impure-${index}.ts`) ?? [];
+    const found = diagnostics.get(`shared/core/simulate/impure-${index}.ts`) ?? [];
     expect(found.filter((category) => rule.test(category))).not.toEqual([]);
   },
 );
 
 test('what only uses the core passes', () => {
   expect(diagnostics.get('shared/core/pure.ts')).toBeUndefined();
-  expect(diagnostics.get('shared/core/world/pure.ts')).toBeUndefined();
+  expect(diagnostics.get('shared/core/simulate/pure.ts')).toBeUndefined();
 });
 
 test('cron.ts may import croner and nothing else, and does not read the clock', () => {
-  const file = join(folder, 'shared/core/cron.ts');
+  const file = join(folder, 'shared/core/limits/cron.ts');
   writeFileSync(file, cron);
-  expect(lint().get('shared/core/cron.ts')).toBeUndefined();
+  expect(lint().get('shared/core/limits/cron.ts')).toBeUndefined();
   for (const [source, rule] of impureCron) {
     writeFileSync(file, `${source}\n`);
-    expect(lint().get('shared/core/cron.ts')).toContainEqual(expect.stringMatching(rule));
+    expect(lint().get('shared/core/limits/cron.ts')).toContainEqual(expect.stringMatching(rule));
   }
 });
 

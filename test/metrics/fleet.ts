@@ -1,8 +1,8 @@
-import { createDeadLetters } from '../../shared/adapters/dead-letters.ts';
-import { loadInventory } from '../../shared/adapters/inventory-load.ts';
-import type { MachineStatus } from '../../shared/core/machine.ts';
-import type { Store } from '../../shared/ports.ts';
+import type { MachineStatus } from '../../shared/core/machine/machine.ts';
+import type { Store } from '../../shared/ports/store.ts';
 import { parseConfig } from '../../shared/schema/config-file.ts';
+import { createDeadLetters } from '../../shared/state/dead-letters.ts';
+import { loadInventory } from '../../shared/state/inventory-load.ts';
 
 const config = `
 schemaVersion: v1alpha1

@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
+import { collector, measured } from '../../apps/host/measure.ts';
 import { functionTable } from '../../functions/index.ts';
-import { collector, measured } from '../../functions/measure.ts';
-import { createInventory } from '../../shared/adapters/inventory.ts';
-import { openStore } from '../../shared/adapters/store.ts';
-import { type Store, StoreError } from '../../shared/ports.ts';
-import { realClock } from '../../shared/runtime/clock.ts';
-import { isToldBy, metricTable } from '../../shared/runtime/metric-table.ts';
-import { createMetrics, type Metrics } from '../../shared/runtime/metrics.ts';
+import { openStore } from '../../shared/adapters/store/open-store.ts';
+import { type Store, StoreError } from '../../shared/ports/store.ts';
+import { realClock } from '../../shared/process/clock.ts';
+import { isToldBy, metricTable } from '../../shared/process/metric-table.ts';
+import { createMetrics, type Metrics } from '../../shared/process/metrics.ts';
+import { createInventory } from '../../shared/state/inventory.ts';
 import { memoryLog } from '../runtime/harness.ts';
 import { deadLetterOf, fleet } from './fleet.ts';
 

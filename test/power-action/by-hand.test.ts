@@ -1,6 +1,6 @@
-import { byHand } from '../../functions/power-action/by-hand.ts';
-import type { Node } from '../../shared/core/cluster.ts';
-import type { MachineStatus } from '../../shared/core/machine.ts';
+import { byHand } from '../../shared/by-hand/power.ts';
+import type { Node } from '../../shared/core/cluster/cluster.ts';
+import type { MachineStatus } from '../../shared/core/machine/machine.ts';
 import { node } from '../core/support/builders.ts';
 import { find, startWorld, tickUntil, type World, type WorldOptions } from './harness.ts';
 

@@ -1,5 +1,5 @@
-import type { LogReading } from '../../shared/core/hardware-log.ts';
-import type { Sensors } from '../../shared/ports.ts';
+import type { LogReading } from '../../shared/core/machine/hardware-log.ts';
+import type { Sensors } from '../../shared/ports/power.ts';
 import { find, type Process, type Scripted, startWorld, tickUntil, type World } from './harness.ts';
 
 const minute = 60_000;

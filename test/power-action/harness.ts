@@ -1,24 +1,19 @@
-import type { Deps } from '../../functions/deps.ts';
-import type { FailpointName } from '../../functions/failpoints.ts';
 import { powerAction } from '../../functions/power-action/handler.ts';
-import { happen } from '../../shared/adapters/changes.ts';
-import { createInventory, type MachineRecord } from '../../shared/adapters/inventory.ts';
-import { loadInventory } from '../../shared/adapters/inventory-load.ts';
-import { openStore } from '../../shared/adapters/store.ts';
-import type { LogReading } from '../../shared/core/hardware-log.ts';
-import type { MachineSpec, PowerVerb } from '../../shared/core/machine.ts';
-import type {
-  BamelEvent,
-  Cluster,
-  Credentials,
-  PowerDriver,
-  PowerReading,
-  Sensors,
-  Store,
-} from '../../shared/ports.ts';
-import type { Log } from '../../shared/runtime/log.ts';
-import { createLog } from '../../shared/runtime/log.ts';
+import { openStore } from '../../shared/adapters/store/open-store.ts';
+import type { LogReading } from '../../shared/core/machine/hardware-log.ts';
+import type { MachineSpec, PowerVerb } from '../../shared/core/machine/machine.ts';
+import type { Cluster } from '../../shared/ports/cluster.ts';
+import type { BamelEvent } from '../../shared/ports/events.ts';
+import type { Credentials, PowerDriver, PowerReading, Sensors } from '../../shared/ports/power.ts';
+import type { Store } from '../../shared/ports/store.ts';
+import type { Deps } from '../../shared/process/deps.ts';
+import type { FailpointName } from '../../shared/process/failpoints.ts';
+import type { Log } from '../../shared/process/log.ts';
+import { createLog } from '../../shared/process/log.ts';
 import type { ConfigInput } from '../../shared/schema/config-file.ts';
+import { createInventory, type MachineRecord } from '../../shared/state/inventory.ts';
+import { loadInventory } from '../../shared/state/inventory-load.ts';
+import { happen } from '../../shared/state/machine-writes.ts';
 import { createVirtualClock, type VirtualClock } from './virtual-clock.ts';
 
 /** A machine as its driver sees it. Tests change what it does. */

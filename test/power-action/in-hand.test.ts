@@ -1,7 +1,7 @@
-import { drainByHand } from '../../functions/drain-node/by-hand.ts';
-import { setMaintenance } from '../../functions/power-action/in-hand.ts';
-import { liftQuarantine } from '../../functions/power-action/lift.ts';
-import type { MachineStatus } from '../../shared/core/machine.ts';
+import { drainByHand } from '../../shared/by-hand/drain.ts';
+import { liftQuarantine } from '../../shared/by-hand/end-quarantine.ts';
+import { setMaintenance } from '../../shared/by-hand/maintenance.ts';
+import type { MachineStatus } from '../../shared/core/machine/machine.ts';
 import { startWorld, tickUntil, type World } from './harness.ts';
 
 let world: World;

@@ -1,4 +1,4 @@
-import { type FailpointName, failpoints, madeFailpoints } from '../../functions/failpoints.ts';
+import { type FailpointName, failpoints, madeFailpoints } from '../../shared/process/failpoints.ts';
 import { find, startWorld, tickUntil, type World, type WorldOptions } from './harness.ts';
 
 const minute = 60_000;

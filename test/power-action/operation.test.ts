@@ -1,5 +1,5 @@
-import type { PowerVerb } from '../../shared/core/machine.ts';
-import { PowerError } from '../../shared/ports.ts';
+import type { PowerVerb } from '../../shared/core/machine/machine.ts';
+import { PowerError } from '../../shared/ports/power.ts';
 import { find, type Scripted, startWorld, tickUntil, type World, type WorldOptions } from './harness.ts';
 
 const minute = 60_000;

@@ -1,5 +1,5 @@
-import type { MachineRecord } from '../../shared/adapters/inventory.ts';
-import { PowerError } from '../../shared/ports.ts';
+import { PowerError } from '../../shared/ports/power.ts';
+import type { MachineRecord } from '../../shared/state/inventory.ts';
 import { find, startWorld, tickUntil, type World } from './harness.ts';
 
 let world: World;

@@ -1,4 +1,4 @@
-import type { Sensors } from '../../shared/ports.ts';
+import type { Sensors } from '../../shared/ports/power.ts';
 import { find, startWorld, tickUntil, type World } from './harness.ts';
 
 const minute = 60_000;

@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { networkGuard } from '../../shared/adapters/network-guard.ts';
-import { type PrometheusOptions, prometheus } from '../../shared/adapters/prometheus.ts';
-import { makeAuthority } from '../real/stack/certificates.ts';
+import { type PrometheusOptions, prometheus } from '../../shared/adapters/prometheus/prometheus.ts';
+import { networkGuard } from '../../shared/http/network-guard.ts';
+import { makeAuthority } from '../../tools/real-stack/certificates.ts';
 import { describeWith } from '../support/programs.ts';
 import { type FakePrometheus, type Reply, scalar, startFakePrometheus, vector } from './fake-prometheus.ts';
 

@@ -2,11 +2,11 @@ import { execFileSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import { silentAfterMs } from '../../shared/core/alert-book.ts';
-import { steeringOf } from '../../shared/core/alerts.ts';
+import { silentAfterMs } from '../../shared/core/decide/signals/alert-book.ts';
+import { steeringOf } from '../../shared/core/decide/signals/alerts.ts';
 import { defaultPool } from '../../shared/core/settings.ts';
-import { durationMs } from '../../shared/runtime/duration.ts';
-import { metricTable } from '../../shared/runtime/metric-table.ts';
+import { metricTable } from '../../shared/process/metric-table.ts';
+import { durationMs } from '../../shared/schema/duration.ts';
 import { readText, root } from '../docs/markdown.ts';
 import { describeWith } from '../support/programs.ts';
 

@@ -1,10 +1,11 @@
 import { createTriggers, numberOf } from '../../functions/evaluate-scaling/triggers.ts';
-import { createInventory } from '../../shared/adapters/inventory.ts';
-import { openStore } from '../../shared/adapters/store.ts';
-import { longestGapMs } from '../../shared/adapters/triggers.ts';
+import { openStore } from '../../shared/adapters/store/open-store.ts';
 import { defaultPool, type PoolSpec } from '../../shared/core/settings.ts';
-import { type Measured, MetricsError, type Store } from '../../shared/ports.ts';
-import { createLog } from '../../shared/runtime/log.ts';
+import { type Measured, MetricsError } from '../../shared/ports/metrics.ts';
+import type { Store } from '../../shared/ports/store.ts';
+import { createLog } from '../../shared/process/log.ts';
+import { createInventory } from '../../shared/state/inventory.ts';
+import { longestGapMs } from '../../shared/state/triggers.ts';
 
 const log = createLog({ level: 'silent', format: 'json' });
 const minute = 60_000;

@@ -1,4 +1,4 @@
-import { deployed } from '../../functions/deployed.ts';
+import { deployed } from '../../apps/host/deployed.ts';
 import { type Permissions, permissions, remotePermissions } from '../../functions/permissions.ts';
 import { hostPermissions, rulesOf } from '../../scripts/generate/install/rbac.ts';
 

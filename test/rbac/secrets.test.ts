@@ -1,6 +1,6 @@
-import { credentialsFromSecrets } from '../../shared/adapters/credentials-kube.ts';
-import { createKubeClient } from '../../shared/adapters/kube-client.ts';
-import type { KubeAnswer, KubeTransport } from '../../shared/adapters/kube-transport.ts';
+import { createKubeClient } from '../../shared/adapters/kubernetes/client.ts';
+import { credentialsFromSecrets } from '../../shared/adapters/kubernetes/credentials.ts';
+import type { KubeAnswer, KubeTransport } from '../../shared/adapters/kubernetes/transport.ts';
 
 /** An API server with these Secrets, and the requests it got. */
 function secretsOf(secrets: Record<string, Record<string, string>>) {

@@ -1,9 +1,9 @@
+import { controlPlanePrograms } from '../../tools/real-stack/table.ts';
 import { describeWith } from '../support/programs.ts';
 import { runWorkload } from './closed-loop/loop.ts';
 import { byKind, examples, type Result, summary } from './closed-loop/results.ts';
 import { type Stage, startStage } from './closed-loop/stage.ts';
 import { createWorkload } from './closed-loop/workloads.ts';
-import { controlPlanePrograms } from './stack/table.ts';
 
 // The same workloads every time, so that red means a change; others by BAMEL_SEED.
 const seed = Number(process.env.BAMEL_SEED ?? 1);

@@ -1,14 +1,14 @@
 import { CoreV1Api } from '@kubernetes/client-node';
-import { createKubeCluster } from '../../shared/adapters/kube-cluster.ts';
-import { kubeObjects } from '../../shared/adapters/kube-objects.ts';
-import { kubeTransport } from '../../shared/adapters/kube-transport.ts';
-import { createLog } from '../../shared/runtime/log.ts';
+import { createKubeCluster } from '../../shared/adapters/kubernetes/cluster.ts';
+import { kubeObjects } from '../../shared/adapters/kubernetes/objects.ts';
+import { kubeTransport } from '../../shared/adapters/kubernetes/transport.ts';
+import { createLog } from '../../shared/process/log.ts';
+import { type ControlPlane, startControlPlane } from '../../tools/real-stack/control-plane.ts';
+import { addNode, removeNode } from '../../tools/real-stack/nodes.ts';
+import { controlPlanePrograms } from '../../tools/real-stack/table.ts';
 import { clusterAdapterContract, expectUnavailable, fastClock } from '../contract/cluster-adapter-suite.ts';
 import { eventually } from '../support/eventually.ts';
 import { describeWith } from '../support/programs.ts';
-import { type ControlPlane, startControlPlane } from './stack/control-plane.ts';
-import { addNode, removeNode } from './stack/nodes.ts';
-import { controlPlanePrograms } from './stack/table.ts';
 
 describeWith([...controlPlanePrograms, 'openssl'], 'the cluster adapter', () => {
   const start = async () => {

@@ -1,8 +1,8 @@
+import { startControlPlane } from '../../tools/real-stack/control-plane.ts';
+import { addNode, removeNode } from '../../tools/real-stack/nodes.ts';
+import { controlPlanePrograms } from '../../tools/real-stack/table.ts';
 import { clusterContract } from '../contract/cluster-suite.ts';
 import { describeWith } from '../support/programs.ts';
-import { startControlPlane } from './stack/control-plane.ts';
-import { addNode, removeNode } from './stack/nodes.ts';
-import { controlPlanePrograms } from './stack/table.ts';
 
 describeWith(controlPlanePrograms, 'the cluster contract', () =>
   clusterContract('a real API server', async () => {

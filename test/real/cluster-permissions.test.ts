@@ -1,15 +1,15 @@
 import { CoreV1Api, EventsV1Api, RbacAuthorizationV1Api } from '@kubernetes/client-node';
-import { createKubeCluster } from '../../shared/adapters/kube-cluster.ts';
-import { kubeTransport } from '../../shared/adapters/kube-transport.ts';
-import { createLog } from '../../shared/runtime/log.ts';
+import { createKubeCluster } from '../../shared/adapters/kubernetes/cluster.ts';
+import { kubeTransport } from '../../shared/adapters/kubernetes/transport.ts';
+import { createLog } from '../../shared/process/log.ts';
+import { type ControlPlane, startControlPlane } from '../../tools/real-stack/control-plane.ts';
+import { hostRole } from '../../tools/real-stack/host-role.ts';
+import { addNode } from '../../tools/real-stack/nodes.ts';
+import { controlPlanePrograms } from '../../tools/real-stack/table.ts';
 import { fastClock } from '../contract/cluster-adapter-suite.ts';
 import { podSpec } from '../contract/cluster-client.ts';
 import { eventually } from '../support/eventually.ts';
 import { describeWith } from '../support/programs.ts';
-import { type ControlPlane, startControlPlane } from './stack/control-plane.ts';
-import { hostRole } from './stack/host-role.ts';
-import { addNode } from './stack/nodes.ts';
-import { controlPlanePrograms } from './stack/table.ts';
 
 describeWith(controlPlanePrograms, 'with the permissions that the host is installed with', () => {
   let plane: ControlPlane;

@@ -3,12 +3,12 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { type ControlPlane, startControlPlane } from '../../tools/real-stack/control-plane.ts';
+import { controlPlanePrograms } from '../../tools/real-stack/table.ts';
 import { send, until } from '../contract/cluster-client.ts';
 import { describeWith, findProgram } from '../support/programs.ts';
 import { apply, pathOf } from '../sync-inventory/definitions.ts';
 import { definitionsContract } from '../sync-inventory/definitions-suite.ts';
-import { type ControlPlane, startControlPlane } from './stack/control-plane.ts';
-import { controlPlanePrograms } from './stack/table.ts';
 
 const run = promisify(execFile);
 

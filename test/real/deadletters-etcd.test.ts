@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createDeadLetters } from '../../shared/adapters/dead-letters.ts';
-import { openStore } from '../../shared/adapters/store.ts';
-import type { Store } from '../../shared/ports.ts';
+import { openStore } from '../../shared/adapters/store/open-store.ts';
+import type { Store } from '../../shared/ports/store.ts';
+import { createDeadLetters } from '../../shared/state/dead-letters.ts';
+import { startEtcd } from '../../tools/real-stack/etcd.ts';
 import { runBamel } from '../cli/run-bamel.ts';
 import { describeWith } from '../support/programs.ts';
-import { startEtcd } from './stack/etcd.ts';
 
 describeWith(['etcd'], 'bamel deadletters straight on etcd', () => {
   let cleanup: AsyncDisposableStack;

@@ -7,13 +7,13 @@ import { promisify } from 'node:util';
 import type { KubernetesObject } from '@kubernetes/client-node';
 import { parseAllDocuments } from 'yaml';
 import { installManifests } from '../../scripts/generate/install/manifest.ts';
+import { type ControlPlane, startControlPlane } from '../../tools/real-stack/control-plane.ts';
+import { addNode } from '../../tools/real-stack/nodes.ts';
+import { controlPlanePrograms } from '../../tools/real-stack/table.ts';
 import { readText } from '../docs/markdown.ts';
 import { eventually } from '../support/eventually.ts';
 import { startHostProcess } from '../support/host-process.ts';
 import { describeWith, findProgram } from '../support/programs.ts';
-import { type ControlPlane, startControlPlane } from './stack/control-plane.ts';
-import { addNode } from './stack/nodes.ts';
-import { controlPlanePrograms } from './stack/table.ts';
 
 const run = promisify(execFile);
 const config = fileURLToPath(new URL('../../config', import.meta.url));

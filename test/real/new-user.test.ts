@@ -11,16 +11,16 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { type CertificateAuthority, makeAuthority } from '../../tools/real-stack/certificates.ts';
+import { type ControlPlane, startControlPlane } from '../../tools/real-stack/control-plane.ts';
+import { addNode } from '../../tools/real-stack/nodes.ts';
+import { freePorts } from '../../tools/real-stack/ports.ts';
+import { type Sushy, startSushy, sushySystem } from '../../tools/real-stack/sushy.ts';
+import { controlPlanePrograms } from '../../tools/real-stack/table.ts';
+import { waitFor } from '../../tools/real-stack/wait.ts';
 import { runProgram } from '../cli/run-bamel.ts';
 import { codeBlocks, readText, root } from '../docs/markdown.ts';
 import { describeWith } from '../support/programs.ts';
-import { type CertificateAuthority, makeAuthority } from './stack/certificates.ts';
-import { type ControlPlane, startControlPlane } from './stack/control-plane.ts';
-import { addNode } from './stack/nodes.ts';
-import { freePorts } from './stack/ports.ts';
-import { type Sushy, startSushy, sushySystem } from './stack/sushy.ts';
-import { controlPlanePrograms } from './stack/table.ts';
-import { waitFor } from './stack/wait.ts';
 
 const systemUUID = '44444444-4444-4444-8444-444444444444';
 const credentials = { username: 'admin', password: 'canary-nine-commands' };

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
+import { controlPlanePrograms } from '../../tools/real-stack/table.ts';
 import { describeWith } from '../support/programs.ts';
 import { anyCase, type Case } from './scheduler/cases.ts';
 import { compare, smallest } from './scheduler/compare.ts';
 import { type Judge, startJudge } from './scheduler/judge.ts';
-import { controlPlanePrograms } from './stack/table.ts';
 
 // The same cases every time, so that red means a change; others by BAMEL_SEED.
 const seed = Number(process.env.BAMEL_SEED ?? 1_293_309_099);

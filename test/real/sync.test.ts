@@ -1,4 +1,6 @@
-import { keys } from '../../shared/adapters/keys.ts';
+import { keys } from '../../shared/state/keys.ts';
+import { type ControlPlane, startControlPlane } from '../../tools/real-stack/control-plane.ts';
+import { controlPlanePrograms } from '../../tools/real-stack/table.ts';
 import { fastClock } from '../contract/cluster-adapter-suite.ts';
 import { freshNamespace } from '../contract/cluster-client.ts';
 import { eventually } from '../support/eventually.ts';
@@ -6,8 +8,6 @@ import { describeWith } from '../support/programs.ts';
 import { install } from '../sync-inventory/definitions.ts';
 import { syncContract } from '../sync-inventory/sync-suite.ts';
 import { machineSpec, startSyncWorld } from '../sync-inventory/sync-world.ts';
-import { type ControlPlane, startControlPlane } from './stack/control-plane.ts';
-import { controlPlanePrograms } from './stack/table.ts';
 
 describeWith(controlPlanePrograms, 'sync-inventory', () => {
   syncContract('kube-apiserver', () => startControlPlane());

@@ -1,11 +1,17 @@
 import { fileURLToPath } from 'node:url';
+import {
+  connectTwoHosts,
+  type Frame,
+  netnsPrograms,
+  type Sniffer,
+  type TwoHosts,
+} from '../../tools/real-stack/netns.ts';
 import { eventually } from '../support/eventually.ts';
 import { describeWith } from '../support/programs.ts';
-import { connectTwoHosts, type Frame, netnsPrograms, type Sniffer, type TwoHosts } from './stack/netns.ts';
 
 const macAddress = '52:54:00:12:34:56';
 const everybody = 'ff:ff:ff:ff:ff:ff';
-const entry = fileURLToPath(new URL('./stack/wol-driver.ts', import.meta.url));
+const entry = fileURLToPath(new URL('../../tools/real-stack/wol-driver.ts', import.meta.url));
 
 describeWith([...netnsPrograms, 'python3', 'wakeonlan', 'etherwake'], 'wol on a network of its own', () => {
   let hosts: TwoHosts;

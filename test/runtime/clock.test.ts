@@ -1,4 +1,4 @@
-import { realClock } from '../../shared/runtime/clock.ts';
+import { realClock } from '../../shared/process/clock.ts';
 
 test('sleep resolves early, without an error, when its signal aborts', async () => {
   const abort = new AbortController();

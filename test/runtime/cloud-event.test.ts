@@ -1,4 +1,4 @@
-import { toEvent } from '../../shared/runtime/cloud-event.ts';
+import { toEvent } from '../../shared/server/cloud-event.ts';
 
 const event = { specversion: '1.0' as const, id: 'e-1', source: '/here', type: 'com.example.thing' };
 

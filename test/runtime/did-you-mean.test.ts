@@ -1,4 +1,4 @@
-import { closest, didYouMean } from '../../shared/runtime/did-you-mean.ts';
+import { closest, didYouMean } from '../../shared/schema/did-you-mean.ts';
 
 const known = ['powerInterface', 'powerCircuit', 'pool', 'port', 'dryRun'];
 

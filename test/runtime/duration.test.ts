@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { durationMs, formatDuration } from '../../shared/runtime/duration.ts';
+import { durationMs, formatDuration } from '../../shared/schema/duration.ts';
 import { fc } from '../support/seeded.ts';
 
 test.each([

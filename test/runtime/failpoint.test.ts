@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createFailpoint } from '../../shared/runtime/failpoint.ts';
+import { createFailpoint } from '../../shared/process/failpoint.ts';
 
 function hits(spec: string | undefined, names: string[]): string[] {
   const signals: string[] = [];
@@ -30,7 +30,7 @@ test('says how to write one', () => {
 });
 
 test('a process is killed right there: nothing after it runs, no exit handler either', async () => {
-  const module = new URL('../../shared/runtime/failpoint.ts', import.meta.url).href;
+  const module = new URL('../../shared/process/failpoint.ts', import.meta.url).href;
   const script = `
     import { createFailpoint } from '${module}';
     process.on('exit', () => console.log('exit handler'));

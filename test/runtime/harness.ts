@@ -3,15 +3,15 @@ import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import { done, type Outcome } from '../../shared/core/outcome.ts';
+import { createLog, type Log } from '../../shared/process/log.ts';
+import { createMetrics } from '../../shared/process/metrics.ts';
 import {
   type FunctionDefinition,
   type Invocation,
   type ServedFunction,
   served,
-} from '../../shared/runtime/function.ts';
-import { createLog, type Log } from '../../shared/runtime/log.ts';
-import { createMetrics } from '../../shared/runtime/metrics.ts';
-import { type Served, type ServeOptions, serve } from '../../shared/runtime/serve.ts';
+} from '../../shared/server/function.ts';
+import { type Served, type ServeOptions, serve } from '../../shared/server/serve.ts';
 
 export interface Call {
   readonly input: unknown;

@@ -5,9 +5,9 @@ import { createServer as createTlsServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Clock } from '../../shared/ports.ts';
-import { createHttpSink, type HttpSinkOptions } from '../../shared/runtime/http-sink.ts';
-import { makeAuthority } from '../real/stack/certificates.ts';
+import type { Clock } from '../../shared/ports/clock.ts';
+import { createHttpSink, type HttpSinkOptions } from '../../shared/process/http-sink.ts';
+import { makeAuthority } from '../../tools/real-stack/certificates.ts';
 import { describeWith } from '../support/programs.ts';
 import { recorder, serving } from './harness.ts';
 

@@ -1,4 +1,4 @@
-import { newId } from '../../shared/runtime/ids.ts';
+import { newId } from '../../shared/process/ids.ts';
 
 test('ids sort by the time they were made', () => {
   const times = [0, 1, 31, 32, 1_700_000_000_000, 1_700_000_000_001, 2 ** 48 - 1];

@@ -1,5 +1,5 @@
-import { HttpError } from '../../shared/runtime/http-answer.ts';
-import { parseJson } from '../../shared/runtime/json-text.ts';
+import { HttpError } from '../../shared/server/http-answer.ts';
+import { parseJson } from '../../shared/server/json-text.ts';
 import { fc } from '../support/seeded.ts';
 
 function refused(text: string, maxDepth = 64): unknown {

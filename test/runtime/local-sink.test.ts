@@ -1,9 +1,11 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { done, type Outcome, rejected, retryLater } from '../../shared/core/outcome.ts';
-import { type BamelEvent, type Clock, StoreError } from '../../shared/ports.ts';
-import type { FunctionDefinition } from '../../shared/runtime/function.ts';
-import { createLocalSink, type DeadLetter, type LocalSinkOptions } from '../../shared/runtime/local-sink.ts';
-import { createMetrics } from '../../shared/runtime/metrics.ts';
+import type { Clock } from '../../shared/ports/clock.ts';
+import type { BamelEvent } from '../../shared/ports/events.ts';
+import { StoreError } from '../../shared/ports/store.ts';
+import { createLocalSink, type DeadLetter, type LocalSinkOptions } from '../../shared/process/local-sink.ts';
+import { createMetrics } from '../../shared/process/metrics.ts';
+import type { FunctionDefinition } from '../../shared/server/function.ts';
 import { type Call, memoryLog, recorder, until } from './harness.ts';
 
 const event = (

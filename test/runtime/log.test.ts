@@ -1,4 +1,4 @@
-import { createLog, type LogOptions } from '../../shared/runtime/log.ts';
+import { createLog, type LogOptions } from '../../shared/process/log.ts';
 
 const canary = 'hunter2-canary';
 

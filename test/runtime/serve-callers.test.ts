@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { tokenFromFile } from '../../shared/runtime/callers.ts';
+import { tokenFromFile } from '../../shared/server/authenticate.ts';
 import { eventHeaders, post, rawExchange, recorder, serving } from './harness.ts';
 
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` });

@@ -1,6 +1,6 @@
 import { done } from '../../shared/core/outcome.ts';
-import { createMetrics } from '../../shared/runtime/metrics.ts';
-import { serve } from '../../shared/runtime/serve.ts';
+import { createMetrics } from '../../shared/process/metrics.ts';
+import { serve } from '../../shared/server/serve.ts';
 import { memoryLog, post, recorder, until } from './harness.ts';
 
 const options = () => ({ host: '127.0.0.1', port: 0, log: memoryLog().log, metrics: createMetrics() });

@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import { done, rejected, retryLater } from '../../shared/core/outcome.ts';
-import { ClusterError, PowerError, StoreError } from '../../shared/ports.ts';
-import { createMetrics } from '../../shared/runtime/metrics.ts';
+import { ClusterError } from '../../shared/ports/cluster.ts';
+import { PowerError } from '../../shared/ports/power.ts';
+import { StoreError } from '../../shared/ports/store.ts';
+import { createMetrics } from '../../shared/process/metrics.ts';
 import { eventHeaders, memoryLog, post, recorded, recorder, serving, structured } from './harness.ts';
 
 describe('routes', () => {

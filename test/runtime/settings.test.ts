@@ -1,4 +1,4 @@
-import { readSettings } from '../../shared/runtime/settings.ts';
+import { readSettings } from '../../shared/process/settings.ts';
 
 function settings(args: string[], env: Record<string, string> = {}) {
   const read = readSettings(args, env);

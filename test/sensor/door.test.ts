@@ -1,4 +1,4 @@
-import { events } from '../../functions/events.ts';
+import { events } from '../../shared/ports/event-types.ts';
 import type { PressureReport } from '../../shared/schema/pressure.ts';
 import { type HostWorld, startHostWorld } from '../functions/host-harness.ts';
 import { eventually } from '../support/eventually.ts';

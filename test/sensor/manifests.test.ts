@@ -8,7 +8,7 @@ import { parse, stringify } from 'yaml';
 import { defaultBands } from '../../sensor/default-bands.ts';
 import { SensorBands } from '../../sensor/options.ts';
 import { readSensorSettings } from '../../sensor/settings.ts';
-import { sensorFlags } from '../real/sensor-flags.ts';
+import { sensorFlags } from '../real/sensor/sensor-flags.ts';
 import { describeWith } from '../support/programs.ts';
 
 const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');

@@ -1,6 +1,6 @@
 import { createOutbox, type Outbox } from '../../sensor/outbox.ts';
-import { realClock } from '../../shared/runtime/clock.ts';
-import { createLog } from '../../shared/runtime/log.ts';
+import { realClock } from '../../shared/process/clock.ts';
+import { createLog } from '../../shared/process/log.ts';
 import type { PressureReport } from '../../shared/schema/pressure.ts';
 import { eventually } from '../support/eventually.ts';
 import { report } from './report.ts';

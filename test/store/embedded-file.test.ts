@@ -4,9 +4,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { keys } from '../../shared/adapters/keys.ts';
-import { openStore } from '../../shared/adapters/store.ts';
-import { sqliteError } from '../../shared/adapters/store-sqlite.ts';
+import { sqliteError } from '../../shared/adapters/sqlite/database.ts';
+import { openStore } from '../../shared/adapters/store/open-store.ts';
+import { keys } from '../../shared/state/keys.ts';
 
 let folder: string;
 let file: string;
@@ -24,7 +24,7 @@ const open = (options = {}) => openStore(`embedded:${file}`, options);
 
 /** Another process that opens the store and runs the lines; it lives until it is killed. */
 async function otherProcess(lines: string): Promise<void> {
-  const module = new URL('../../shared/adapters/store.ts', import.meta.url);
+  const module = new URL('../../shared/adapters/store/open-store.ts', import.meta.url);
   const script = `
     import { openStore } from '${module}';
     const store = await openStore('embedded:${file}');

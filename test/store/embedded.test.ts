@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openStore } from '../../shared/adapters/store.ts';
+import { openStore } from '../../shared/adapters/store/open-store.ts';
 import { storeContract } from '../contract/store-suite.ts';
 
 storeContract('embedded store in memory', async () => {

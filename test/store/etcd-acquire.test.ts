@@ -1,5 +1,5 @@
-import { EtcdStore } from '../../shared/adapters/store-etcd.ts';
-import type { EtcdClient } from '../../shared/adapters/store-etcd-client.ts';
+import type { EtcdClient } from '../../shared/adapters/etcd/client.ts';
+import { EtcdStore } from '../../shared/adapters/etcd/store.ts';
 
 test('a free lease is requested at once; a lease that another process held is read first', async () => {
   const calls: string[] = [];

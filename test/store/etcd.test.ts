@@ -1,6 +1,6 @@
-import { openStore } from '../../shared/adapters/store.ts';
+import { openStore } from '../../shared/adapters/store/open-store.ts';
+import { startEtcd } from '../../tools/real-stack/etcd.ts';
 import { type StoreHarness, storeContract } from '../contract/store-suite.ts';
-import { startEtcd } from '../real/stack/etcd.ts';
 import { describeWith } from '../support/programs.ts';
 
 const onOneMember = async (): Promise<StoreHarness> => {

@@ -1,5 +1,5 @@
-import { HeldLease, lossMargin } from '../../shared/adapters/store-lease.ts';
-import { StoreError } from '../../shared/ports.ts';
+import { HeldLease, lossMargin } from '../../shared/adapters/store/lease.ts';
+import { StoreError } from '../../shared/ports/store.ts';
 
 const { jest } = import.meta;
 

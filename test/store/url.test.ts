@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openStore } from '../../shared/adapters/store.ts';
-import { parseEtcdUrl } from '../../shared/adapters/store-etcd-url.ts';
+import { parseEtcdUrl } from '../../shared/adapters/etcd/url.ts';
+import { openStore } from '../../shared/adapters/store/open-store.ts';
 
 let folder: string;
 let file: (name: string) => string;

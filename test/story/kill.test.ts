@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { failpoints } from '../../functions/failpoints.ts';
+import { failpoints } from '../../shared/process/failpoints.ts';
 import { playStory, startWorld, type World } from './story.ts';
 
 /** Every command of a kind repeated is harmless; the two kinds mixed up are not. */

@@ -1,4 +1,4 @@
-import { ProxmoxFake } from '../drivers/proxmox-fake.ts';
+import { ProxmoxFake } from '../drivers/proxmox/proxmox-fake.ts';
 import { type HostWorld, startHostWorld } from '../functions/host-harness.ts';
 import { eventually } from '../support/eventually.ts';
 

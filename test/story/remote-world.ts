@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { hourlyPrice, type Price } from '../../shared/core/offer.ts';
-import { fromQuantities } from '../../shared/core/resources.ts';
+import { fromQuantities } from '../../shared/core/cluster/resources.ts';
+import { hourlyPrice, type Price } from '../../shared/core/remote/offer.ts';
 import type { ConfigInput } from '../../shared/schema/config-file.ts';
 import { pods } from '../../simulator/lab/api/resource-types.ts';
 import type { Lab, LabOptions } from '../../simulator/lab/lab.ts';

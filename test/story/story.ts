@@ -1,7 +1,7 @@
-import { createInventory, type Inventory } from '../../shared/adapters/inventory.ts';
-import { openStore } from '../../shared/adapters/store.ts';
-import { realClock } from '../../shared/runtime/clock.ts';
+import { openStore } from '../../shared/adapters/store/open-store.ts';
+import { realClock } from '../../shared/process/clock.ts';
 import type { ConfigInput } from '../../shared/schema/config-file.ts';
+import { createInventory, type Inventory } from '../../shared/state/inventory.ts';
 import { labConfig } from '../../simulator/lab/config.ts';
 import { type Lab, type LabOptions, startLab } from '../../simulator/lab/lab.ts';
 import { eventually } from '../support/eventually.ts';

@@ -9,7 +9,7 @@ import { stringify } from 'yaml';
 import type { ConfigInput } from '../../shared/schema/config-file.ts';
 import type { InventoryEntry } from '../../simulator/lab/lab.ts';
 
-const main = fileURLToPath(new URL('../../functions/main.ts', import.meta.url));
+const main = fileURLToPath(new URL('../../apps/host/main.ts', import.meta.url));
 
 export interface HostFiles {
   readonly folder: string;

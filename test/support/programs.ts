@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { groupOf, type ProgramGroup } from '../real/stack/table.ts';
+import { groupOf, type ProgramGroup } from '../../tools/real-stack/table.ts';
 
-/** Where finished binaries of the real peers are kept (built by test/real/stack). */
+/** Where finished binaries of the real peers are kept (built by tools/real-stack). */
 export function binariesFolder(): string {
   return join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'bamel-autoscaler', 'bin');
 }

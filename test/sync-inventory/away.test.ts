@@ -1,5 +1,5 @@
 import { KubeConfig } from '@kubernetes/client-node';
-import { keys } from '../../shared/adapters/keys.ts';
+import { keys } from '../../shared/state/keys.ts';
 import { startApi } from '../../simulator/lab/api/index.ts';
 import { fastClock } from '../contract/cluster-adapter-suite.ts';
 import { eventually } from '../support/eventually.ts';

@@ -1,9 +1,9 @@
 import { KubeConfig } from '@kubernetes/client-node';
-import { connect } from '../../functions/connect.ts';
-import { type Host, startHost, wakeOnCluster } from '../../functions/host.ts';
-import { createLog } from '../../shared/runtime/log.ts';
-import { createMetrics } from '../../shared/runtime/metrics.ts';
-import { readSettings } from '../../shared/runtime/settings.ts';
+import { connect } from '../../apps/host/connect.ts';
+import { type Host, startHost, wakeOnCluster } from '../../apps/host/host.ts';
+import { createLog } from '../../shared/process/log.ts';
+import { createMetrics } from '../../shared/process/metrics.ts';
+import { readSettings } from '../../shared/process/settings.ts';
 import { labConfig, labCredentials } from '../../simulator/lab/config.ts';
 import { startLab } from '../../simulator/lab/lab.ts';
 import { send } from '../contract/cluster-client.ts';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { KubeConfig } from '@kubernetes/client-node';
-import { syncFailpoints } from '../../functions/failpoints.ts';
+import { syncFailpoints } from '../../shared/process/failpoints.ts';
 import { labConfig } from '../../simulator/lab/config.ts';
 import { send } from '../contract/cluster-client.ts';
 import { readInventory, startWorld, type World } from '../story/story.ts';

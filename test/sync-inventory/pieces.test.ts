@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { lastDecision } from '../../functions/sync-inventory/autoscaler-status.ts';
 import { quantities } from '../../functions/sync-inventory/quantities.ts';
-import { mergePatchOf } from '../../shared/adapters/json-merge.ts';
-import { openStore } from '../../shared/adapters/store.ts';
-import { fromQuantities } from '../../shared/core/resources.ts';
+import { mergePatchOf } from '../../shared/adapters/kubernetes/merge-patch.ts';
+import { openStore } from '../../shared/adapters/store/open-store.ts';
+import { fromQuantities } from '../../shared/core/cluster/resources.ts';
 import { type LabelSelector, selects } from '../../shared/schema/selector.ts';
 import { structuralOf } from '../../shared/schema/structural.ts';
 import { fc } from '../support/seeded.ts';

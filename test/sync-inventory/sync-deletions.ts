@@ -1,5 +1,5 @@
-import { happen } from '../../shared/adapters/changes.ts';
-import { keys } from '../../shared/adapters/keys.ts';
+import { keys } from '../../shared/state/keys.ts';
+import { happen } from '../../shared/state/machine-writes.ts';
 import { leaseOf, powerOn, recordOf, settings } from '../adapters/inventory-harness.ts';
 import { type Kind, machineSpec, type SyncWorld } from './sync-world.ts';
 

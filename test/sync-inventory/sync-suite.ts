@@ -1,6 +1,6 @@
 import type { KubeConfig } from '@kubernetes/client-node';
-import { happen } from '../../shared/adapters/changes.ts';
-import { keys } from '../../shared/adapters/keys.ts';
+import { keys } from '../../shared/state/keys.ts';
+import { happen } from '../../shared/state/machine-writes.ts';
 import { leaseOf, powerOn, recordOf, settings } from '../adapters/inventory-harness.ts';
 import { freshNamespace } from '../contract/cluster-client.ts';
 import { eventually } from '../support/eventually.ts';

@@ -1,5 +1,5 @@
 import { type Permissions, permissions, type Rule } from '../../../functions/permissions.ts';
-import type { ViewPart } from '../../../shared/adapters/view-parts.ts';
+import type { ViewPart } from '../../../shared/ports/view-parts.ts';
 import { accountOf, labelsOf } from '../knative/names.ts';
 
 export const hostAccount = accountOf('host');

@@ -1,4 +1,4 @@
-import { type Deployed, deployed } from '../../../functions/deployed.ts';
+import { type Deployed, deployed } from '../../../apps/host/deployed.ts';
 import { accountOf, audience, imageOf } from './names.ts';
 import { scaleOf } from './scale.ts';
 

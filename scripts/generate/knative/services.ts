@@ -1,4 +1,4 @@
-import { deployed } from '../../../functions/deployed.ts';
+import { deployed } from '../../../apps/host/deployed.ts';
 import { accountOf, imageOf, labelsOf, settingsName } from './names.ts';
 import { scaleOf } from './scale.ts';
 

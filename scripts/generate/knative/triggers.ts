@@ -1,5 +1,5 @@
-import { foreignEvents } from '../../../functions/events.ts';
 import { functionTable } from '../../../functions/index.ts';
+import { foreignEvents } from '../../../shared/ports/event-types.ts';
 import { brokerRef, deadLetters, destination, labelsOf } from './names.ts';
 import { watchedBy } from './watched.ts';
 

@@ -1,5 +1,5 @@
-import { foreignEvents } from '../../../functions/events.ts';
 import { functionTable } from '../../../functions/index.ts';
+import { foreignEvents } from '../../../shared/ports/event-types.ts';
 import { apiVersion, resourceKinds } from '../../../shared/schema/resource-kinds.ts';
 
 interface Watched {

@@ -1,10 +1,10 @@
-import { capacityOf } from '../lifecycle.ts';
-import type { Machine } from '../machine.ts';
+import { nodeOfMachine, type Situation } from '../decide/indexed-snapshot.ts';
+import { capacityOf } from '../machine/lifecycle.ts';
+import type { Machine } from '../machine/machine.ts';
 import type { Budget, DisruptionReason, PoolSpec } from '../settings.ts';
-import { nodeOfMachine, type Situation } from '../situation.ts';
 import { seconds } from '../text.ts';
-import { isOpen, type Minimum } from '../windows.ts';
 import { failedAt, leftAt, poweredOnAt } from './times.ts';
+import { isOpen, type Minimum } from './windows.ts';
 
 /** How many more may be sent away in this decision. */
 export interface Departures {

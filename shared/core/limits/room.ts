@@ -1,9 +1,9 @@
-import { isHeld, money, offersById, rateOf, rounding } from '../lent.ts';
-import { capacityOf } from '../lifecycle.ts';
-import type { Machine, MachineSpec } from '../machine.ts';
-import { describeAmount } from '../resources.ts';
+import { describeAmount } from '../cluster/resources.ts';
+import type { Situation } from '../decide/indexed-snapshot.ts';
+import { capacityOf } from '../machine/lifecycle.ts';
+import type { Machine, MachineSpec } from '../machine/machine.ts';
+import { isHeld, money, offersById, rateOf, rounding } from '../remote/slice-rules.ts';
 import type { Ceilings } from '../settings.ts';
-import type { Situation } from '../situation.ts';
 import { poweredOnAt } from './times.ts';
 
 /** How much more may be powered on in this decision. */

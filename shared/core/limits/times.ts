@@ -1,5 +1,5 @@
-import { capacityOf, stepOf } from '../lifecycle.ts';
-import type { Machine } from '../machine.ts';
+import { capacityOf, stepOf } from '../machine/lifecycle.ts';
+import type { Machine } from '../machine/machine.ts';
 
 const isToldOn = (machine: Machine): boolean =>
   capacityOf(machine) === 'coming' && stepOf(machine) === 'power-action';

@@ -1,4 +1,4 @@
-import type { PowerDriver } from '../../ports.ts';
+import type { PowerDriver } from '../../ports/power.ts';
 
 /** A driver that can also stand beside another one, to power off what that one can only wake. */
 export interface CompanionDriver extends PowerDriver {

@@ -1,4 +1,4 @@
-import { type Credentials, PowerError } from '../../ports.ts';
+import { type Credentials, PowerError } from '../../ports/power.ts';
 
 /** What the driver needs of it, or an error that says which key is missing. */
 export function pick<Key extends string>(

@@ -1,7 +1,7 @@
 import { connect, isIP } from 'node:net';
 import { z } from 'zod';
-import type { MachineSpec, Power } from '../../core/machine.ts';
-import { type DriverDeps, type NodeEvidence, PowerError, type PowerReading } from '../../ports.ts';
+import type { MachineSpec, Power } from '../../core/machine/machine.ts';
+import { type DriverDeps, type NodeEvidence, PowerError, type PowerReading } from '../../ports/power.ts';
 import { type Fail, failureOf } from './failure.ts';
 
 /** A kubelet renews its lease every quarter of this; past it, Kubernetes calls the node unreachable. */

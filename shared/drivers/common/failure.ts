@@ -1,6 +1,6 @@
-import type { MachineSpec } from '../../core/machine.ts';
+import type { MachineSpec } from '../../core/machine/machine.ts';
 import type { Fail } from '../../http/failure.ts';
-import { PowerError } from '../../ports.ts';
+import { PowerError } from '../../ports/power.ts';
 
 export type { Fail };
 

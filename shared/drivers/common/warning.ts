@@ -1,4 +1,4 @@
-import type { MachineSpec } from '../../core/machine.ts';
+import type { MachineSpec } from '../../core/machine/machine.ts';
 
 /** Why somebody could read along or take the BMC's place, where the inventory allows that. */
 export function insecurity({ mgmtAddress, bmcCredentials, options }: MachineSpec): string | undefined {

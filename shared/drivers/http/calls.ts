@@ -1,4 +1,4 @@
-import type { MachineSpec, PowerVerb } from '../../core/machine.ts';
+import type { MachineSpec, PowerVerb } from '../../core/machine/machine.ts';
 import { hostOf } from '../../http/address.ts';
 import type { HttpRequest } from '../../http/peer.ts';
 import type { Fail } from '../common/failure.ts';

@@ -1,10 +1,10 @@
-import type { MachineSpec, Power } from '../../core/machine.ts';
+import type { MachineSpec, Power } from '../../core/machine/machine.ts';
 import { basicAuth } from '../../http/address.ts';
 import { accepted } from '../../http/answers.ts';
 import { digestAnswer } from '../../http/digest.ts';
 import type { HttpAnswer } from '../../http/exchange.ts';
 import { type HttpRequest, httpRequest } from '../../http/peer.ts';
-import type { DriverDefinition, DriverDeps, PowerReading } from '../../ports.ts';
+import type { DriverDefinition, DriverDeps, PowerReading } from '../../ports/power.ts';
 import type { CompanionDriver } from '../common/companion.ts';
 import { pick } from '../common/credentials.ts';
 import { createWitness } from '../common/evidence.ts';

@@ -1,4 +1,4 @@
-import type { Power, PowerVerb } from '../../core/machine.ts';
+import type { Power, PowerVerb } from '../../core/machine/machine.ts';
 import type { Answer, Request } from './message.ts';
 import type { Session } from './session.ts';
 import { commandRefused } from './status.ts';

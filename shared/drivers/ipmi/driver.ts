@@ -1,5 +1,5 @@
-import type { MachineSpec } from '../../core/machine.ts';
-import type { DriverDefinition, DriverDeps, PowerDriver } from '../../ports.ts';
+import type { MachineSpec } from '../../core/machine/machine.ts';
+import type { DriverDefinition, DriverDeps, PowerDriver } from '../../ports/power.ts';
 import { failureOf } from '../common/failure.ts';
 import { parseAddress } from './address.ts';
 import { createIpmitool } from './ipmitool.ts';

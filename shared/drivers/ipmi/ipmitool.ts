@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
-import type { PowerVerb } from '../../core/machine.ts';
-import { type PowerDriver, PowerError } from '../../ports.ts';
+import type { PowerVerb } from '../../core/machine/machine.ts';
+import { type PowerDriver, PowerError } from '../../ports/power.ts';
 import { inTime } from '../common/evidence.ts';
 import { systemUUID } from './guid.ts';
 import type { Target } from './target.ts';

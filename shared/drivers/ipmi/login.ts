@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { DriverDeps } from '../../ports.ts';
+import type { DriverDeps } from '../../ports/power.ts';
 import { pick } from '../common/credentials.ts';
 import type { Fail } from '../common/failure.ts';
 import type { Options } from './options.ts';

@@ -1,5 +1,5 @@
-import type { Power, PowerVerb } from '../../core/machine.ts';
-import { type PowerDriver, PowerError } from '../../ports.ts';
+import type { Power, PowerVerb } from '../../core/machine/machine.ts';
+import { type PowerDriver, PowerError } from '../../ports/power.ts';
 import { inTime } from '../common/evidence.ts';
 import { createCommands } from './commands.ts';
 import { converse } from './conversation.ts';

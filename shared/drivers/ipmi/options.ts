@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { durationMs } from '../../runtime/duration.ts';
+import { durationMs } from '../../schema/duration.ts';
 import { cipherSuites } from './suites.ts';
 import type { Privilege } from './talk.ts';
 

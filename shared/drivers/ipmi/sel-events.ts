@@ -1,4 +1,4 @@
-import type { LogEntry } from '../../core/hardware-log.ts';
+import type { LogEntry } from '../../core/machine/hardware-log.ts';
 
 const systemEvent = 0x02;
 

@@ -1,4 +1,4 @@
-import type { LogReading } from '../../core/hardware-log.ts';
+import type { LogReading } from '../../core/machine/hardware-log.ts';
 import type { createCommands } from './commands.ts';
 import { eventOf } from './sel-events.ts';
 

@@ -1,4 +1,4 @@
-import type { PowerError } from '../../ports.ts';
+import type { PowerError } from '../../ports/power.ts';
 import { Restart, type Talk } from './talk.ts';
 
 /** A BMC frees sessions that nobody uses after 30 to 60 s. */

@@ -1,4 +1,4 @@
-import type { PowerError } from '../../ports.ts';
+import type { PowerError } from '../../ports/power.ts';
 import type { Fail } from '../common/failure.ts';
 import type { CipherSuite } from './suites.ts';
 import type { Retransmit, Transport } from './transport.ts';

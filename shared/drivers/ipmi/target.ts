@@ -1,5 +1,5 @@
-import type { MachineSpec } from '../../core/machine.ts';
-import type { DriverDeps } from '../../ports.ts';
+import type { MachineSpec } from '../../core/machine/machine.ts';
+import type { DriverDeps } from '../../ports/power.ts';
 import type { Fail } from '../common/failure.ts';
 import type { Address } from './address.ts';
 import type { Secrets } from './login.ts';

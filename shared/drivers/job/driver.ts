@@ -1,6 +1,7 @@
-import type { MachineSpec, PowerVerb } from '../../core/machine.ts';
-import type { DriverDefinition, DriverDeps, JobState, PowerReading } from '../../ports.ts';
-import { withoutCredentials } from '../../runtime/redact.ts';
+import type { MachineSpec, PowerVerb } from '../../core/machine/machine.ts';
+import type { JobState } from '../../ports/kubernetes-objects.ts';
+import type { DriverDefinition, DriverDeps, PowerReading } from '../../ports/power.ts';
+import { withoutCredentials } from '../../process/redact.ts';
 import type { CompanionDriver } from '../common/companion.ts';
 import { createWitness, inTime } from '../common/evidence.ts';
 import { failureOf } from '../common/failure.ts';

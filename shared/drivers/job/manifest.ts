@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { MachineSpec } from '../../core/machine.ts';
+import type { MachineSpec } from '../../core/machine/machine.ts';
 import { hostIn } from '../common/evidence.ts';
 import type { JobOptions, PodTemplate } from './options.ts';
 

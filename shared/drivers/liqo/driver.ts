@@ -1,12 +1,6 @@
-import type { MachineSpec, PowerVerb } from '../../core/machine.ts';
-import type {
-  DriverDefinition,
-  DriverDeps,
-  KubeObjects,
-  PowerDriver,
-  PowerReading,
-  Sensors,
-} from '../../ports.ts';
+import type { MachineSpec, PowerVerb } from '../../core/machine/machine.ts';
+import type { KubeObjects } from '../../ports/kubernetes-objects.ts';
+import type { DriverDefinition, DriverDeps, PowerDriver, PowerReading, Sensors } from '../../ports/power.ts';
 import { inTime } from '../common/evidence.ts';
 import { type Fail, failureOf } from '../common/failure.ts';
 import { type Neighbour, neighbourOf } from './neighbour.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { KubeObjects } from '../../ports.ts';
+import type { KubeObjects } from '../../ports/kubernetes-objects.ts';
 
 export const Conditions = z
   .array(

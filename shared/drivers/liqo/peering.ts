@@ -1,12 +1,13 @@
 import { createPublicKey, type KeyObject, sign } from 'node:crypto';
 import { z } from 'zod';
-import type { MachineSpec } from '../../core/machine.ts';
+import { privateKeyOf, rawPublicKey } from '../../adapters/remote-discovery/ed25519.ts';
+import type { MachineSpec } from '../../core/machine/machine.ts';
 import { httpAddress } from '../../http/address.ts';
 import { parsed, retryAfterMs } from '../../http/answers.ts';
 import type { HttpAnswer } from '../../http/exchange.ts';
 import { type HttpPeer, httpRequest } from '../../http/peer.ts';
-import type { DriverDeps, KubeObjects } from '../../ports.ts';
-import { privateKeyOf, rawPublicKey } from '../../runtime/ed25519.ts';
+import type { KubeObjects } from '../../ports/kubernetes-objects.ts';
+import type { DriverDeps } from '../../ports/power.ts';
 import { type Fail, failureOf } from '../common/failure.ts';
 import { isLoopback } from '../common/warning.ts';
 import type { Options } from './options.ts';
@@ -81,7 +82,7 @@ async function exchange(
   );
   const { nonce } = await post('peering/nonce', { clusterID }, Nonce);
   // Loaded at the first exchange: its ASN.1 packages would slow every start.
-  const { certificateRequest } = await import('../../runtime/csr.ts');
+  const { certificateRequest } = await import('../../adapters/remote-discovery/csr.ts');
   const csr = certificateRequest(key, { commonName: clusterID, organization: 'liqo.io' });
   const { tenantNamespace, authParams } = await post(
     'peering',

@@ -1,7 +1,8 @@
 import { z } from 'zod';
-import type { MachineSpec } from '../../core/machine.ts';
-import { fromQuantities, type Resources } from '../../core/resources.ts';
-import { type KubeObject, type KubeObjects, PowerError } from '../../ports.ts';
+import { fromQuantities, type Resources } from '../../core/cluster/resources.ts';
+import type { MachineSpec } from '../../core/machine/machine.ts';
+import type { KubeObject, KubeObjects } from '../../ports/kubernetes-objects.ts';
+import { PowerError } from '../../ports/power.ts';
 import { Conditions, conditionOf, type Neighbour } from './neighbour.ts';
 import type { Options } from './options.ts';
 

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import type { MachineSpec } from '../../core/machine.ts';
+import type { MachineSpec } from '../../core/machine/machine.ts';
 import { httpAddress } from '../../http/address.ts';
 import { accepted, parsed } from '../../http/answers.ts';
 import type { HttpAnswer } from '../../http/exchange.ts';
 import { type HttpPeer, httpRequest } from '../../http/peer.ts';
-import { type DriverDeps, PowerError } from '../../ports.ts';
+import { type DriverDeps, PowerError } from '../../ports/power.ts';
 import { failureOf } from '../common/failure.ts';
 import type { Options } from './options.ts';
 

@@ -1,5 +1,5 @@
-import type { MachineSpec, Power, PowerVerb } from '../../core/machine.ts';
-import { type DriverDefinition, type DriverDeps, type PowerDriver, PowerError } from '../../ports.ts';
+import type { MachineSpec, Power, PowerVerb } from '../../core/machine/machine.ts';
+import { type DriverDefinition, type DriverDeps, type PowerDriver, PowerError } from '../../ports/power.ts';
 import { failureOf } from '../common/failure.ts';
 import { type Api, createApi } from './api.ts';
 import { bytesNeeded, configOf, freeId, markerOf } from './make.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { MachineSpec } from '../../core/machine.ts';
+import type { MachineSpec } from '../../core/machine/machine.ts';
 import type { Options } from './options.ts';
 
 const MiB = 2 ** 20;

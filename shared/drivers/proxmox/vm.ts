@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { MachineSpec } from '../../core/machine.ts';
-import { PowerError } from '../../ports.ts';
+import type { MachineSpec } from '../../core/machine/machine.ts';
+import { PowerError } from '../../ports/power.ts';
 import type { Api } from './api.ts';
 import { markerOf } from './make.ts';
 import type { Options } from './options.ts';

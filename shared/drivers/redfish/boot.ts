@@ -1,5 +1,6 @@
 import type { HttpAnswer } from '../../http/exchange.ts';
-import { type Clock, PowerError } from '../../ports.ts';
+import type { Clock } from '../../ports/clock.ts';
+import { PowerError } from '../../ports/power.ts';
 import type { Client } from './client.ts';
 import type { Options } from './options.ts';
 import { type Quirk, quirkOf } from './quirks.ts';

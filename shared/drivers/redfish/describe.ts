@@ -1,4 +1,4 @@
-import type { Description } from '../../ports.ts';
+import type { Description } from '../../ports/power.ts';
 import type { Client } from './client.ts';
 import { EthernetInterface, Processor } from './schema.ts';
 import { readSystem } from './system.ts';

@@ -1,7 +1,7 @@
-import type { MachineSpec } from '../../core/machine.ts';
+import type { MachineSpec } from '../../core/machine/machine.ts';
 import { httpAddress } from '../../http/address.ts';
 import type { HttpPeer } from '../../http/peer.ts';
-import type { DriverDefinition, DriverDeps, PowerDriver } from '../../ports.ts';
+import type { DriverDefinition, DriverDeps, PowerDriver } from '../../ports/power.ts';
 import { pick } from '../common/credentials.ts';
 import { failureOf } from '../common/failure.ts';
 import { bootFromNetwork } from './boot.ts';

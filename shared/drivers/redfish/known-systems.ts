@@ -1,4 +1,4 @@
-import { type DriverDeps, PowerError } from '../../ports.ts';
+import { type DriverDeps, PowerError } from '../../ports/power.ts';
 
 const most = 20_000;
 const known = new WeakMap<DriverDeps['resolve'], Map<string, string>>();

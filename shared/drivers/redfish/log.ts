@@ -1,5 +1,5 @@
-import type { LogEntry as Found, LogReading } from '../../core/hardware-log.ts';
-import { PowerError } from '../../ports.ts';
+import type { LogEntry as Found, LogReading } from '../../core/machine/hardware-log.ts';
+import { PowerError } from '../../ports/power.ts';
 import type { Client } from './client.ts';
 import { LogEntries, LogEntry, LogService, Manager, type Whereabouts } from './schema.ts';
 

@@ -1,5 +1,6 @@
-import type { Power, PowerVerb } from '../../core/machine.ts';
-import { type Clock, PowerError } from '../../ports.ts';
+import type { Power, PowerVerb } from '../../core/machine/machine.ts';
+import type { Clock } from '../../ports/clock.ts';
+import { PowerError } from '../../ports/power.ts';
 import type { Client } from './client.ts';
 import { quirkOf } from './quirks.ts';
 import { ActionInfo, type System } from './schema.ts';

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { PowerError, type Sensors } from '../../ports.ts';
+import { PowerError, type Sensors } from '../../ports/power.ts';
 import type { Client } from './client.ts';
 import {
   Chassis,

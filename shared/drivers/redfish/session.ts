@@ -1,7 +1,7 @@
 import { basicAuth } from '../../http/address.ts';
 import type { HttpPeer } from '../../http/peer.ts';
 import { keptOpen } from '../../http/peer.ts';
-import { PowerError } from '../../ports.ts';
+import { PowerError } from '../../ports/power.ts';
 import { type Client, createClient } from './client.ts';
 import type { Options } from './options.ts';
 import { Root } from './schema.ts';

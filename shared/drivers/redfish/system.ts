@@ -1,5 +1,5 @@
-import type { Power } from '../../core/machine.ts';
-import type { PowerReading } from '../../ports.ts';
+import type { Power } from '../../core/machine/machine.ts';
+import type { PowerReading } from '../../ports/power.ts';
 import type { Client } from './client.ts';
 import { Root, System } from './schema.ts';
 

@@ -1,6 +1,6 @@
 import { parsed, retryAfterMs } from '../../http/answers.ts';
 import type { HttpAnswer } from '../../http/exchange.ts';
-import type { Clock } from '../../ports.ts';
+import type { Clock } from '../../ports/clock.ts';
 import type { Client } from './client.ts';
 import { Task } from './schema.ts';
 

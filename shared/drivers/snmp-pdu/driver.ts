@@ -1,5 +1,5 @@
-import type { MachineSpec, Power } from '../../core/machine.ts';
-import type { DriverDefinition, DriverDeps } from '../../ports.ts';
+import type { MachineSpec, Power } from '../../core/machine/machine.ts';
+import type { DriverDefinition, DriverDeps } from '../../ports/power.ts';
 import type { CompanionDriver } from '../common/companion.ts';
 import { inTime } from '../common/evidence.ts';
 import { failureOf } from '../common/failure.ts';

@@ -1,6 +1,6 @@
 import { isIPv6 } from 'node:net';
 import type { Session, Varbind } from 'net-snmp';
-import type { Credentials } from '../../ports.ts';
+import type { Credentials } from '../../ports/power.ts';
 import { pick } from '../common/credentials.ts';
 import type { Fail } from '../common/failure.ts';
 import type { PduOptions } from './options.ts';

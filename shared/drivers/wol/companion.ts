@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { MachineSpec } from '../../core/machine.ts';
-import type { DriverDeps } from '../../ports.ts';
+import type { MachineSpec } from '../../core/machine/machine.ts';
+import type { DriverDeps } from '../../ports/power.ts';
 import type { CompanionDriver } from '../common/companion.ts';
 import { createHttp, HttpOptions } from '../http/driver.ts';
 import { createJob, JobOptions } from '../job/driver.ts';

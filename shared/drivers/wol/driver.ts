@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { MachineSpec } from '../../core/machine.ts';
-import type { DriverDefinition, DriverDeps, PowerDriver, PowerReading } from '../../ports.ts';
+import type { MachineSpec } from '../../core/machine/machine.ts';
+import type { DriverDefinition, DriverDeps, PowerDriver, PowerReading } from '../../ports/power.ts';
 import { pick } from '../common/credentials.ts';
 import { createWitness, Probe } from '../common/evidence.ts';
 import { failureOf } from '../common/failure.ts';

@@ -1,4 +1,4 @@
-import { add, fromQuantities, larger, type Resources } from '../../../shared/core/resources.ts';
+import { add, fromQuantities, larger, type Resources } from '../../../shared/core/cluster/resources.ts';
 import type { Container, Node, NodeSelectorTerm, Pod, PodSpec, Taint, Toleration } from '../api/objects.ts';
 import { requirement } from '../api/selectors.ts';
 

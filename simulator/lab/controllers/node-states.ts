@@ -1,4 +1,4 @@
-import { fromQuantities } from '../../../shared/core/resources.ts';
+import { fromQuantities } from '../../../shared/core/cluster/resources.ts';
 import { sameJson } from '../api/json.ts';
 import type { Node, Pod } from '../api/objects.ts';
 import type { TypedChange } from './context.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { parseQuantity } from '../../../shared/core/resources.ts';
+import { parseQuantity } from '../../../shared/core/cluster/resources.ts';
 import { type Clock, realClock, timerGroup } from '../rack/clock.ts';
 import { renewLease, startHeartbeats } from './heartbeats.ts';
 import { type ApiAccess, connectKube } from './kube-api.ts';

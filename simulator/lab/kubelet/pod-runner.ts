@@ -1,4 +1,4 @@
-import { parseQuantity } from '../../../shared/core/resources.ts';
+import { parseQuantity } from '../../../shared/core/cluster/resources.ts';
 import { type Clock, timerGroup } from '../rack/clock.ts';
 import type { KubeApi } from './kube-api.ts';
 import type { Log } from './log.ts';

@@ -1,4 +1,5 @@
-import { type KubeObject, type KubeObjects, PowerError } from '../../../shared/ports.ts';
+import type { KubeObject, KubeObjects } from '../../../shared/ports/kubernetes-objects.ts';
+import { PowerError } from '../../../shared/ports/power.ts';
 import { selection } from '../api/reads.ts';
 import { targetOf } from '../api/request.ts';
 import { StatusError } from '../api/status-error.ts';

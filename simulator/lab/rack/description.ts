@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { parseQuantity } from '../../../shared/core/resources.ts';
+import { parseQuantity } from '../../../shared/core/cluster/resources.ts';
 
 export const Taint = z.object({
   key: z.string(),

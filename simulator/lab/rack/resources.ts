@@ -1,4 +1,4 @@
-import { parseQuantity } from '../../../shared/core/resources.ts';
+import { parseQuantity } from '../../../shared/core/cluster/resources.ts';
 import { phases, type SimulatedMachine } from './machine.ts';
 import { resetTypes } from './reset.ts';
 

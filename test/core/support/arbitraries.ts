@@ -1,8 +1,8 @@
 import fc from 'fast-check';
-import type { Node, Pod } from '../../../shared/core/cluster.ts';
-import { lifecycle, states } from '../../../shared/core/lifecycle.ts';
-import type { Machine, Power } from '../../../shared/core/machine.ts';
-import type { Snapshot } from '../../../shared/core/snapshot.ts';
+import type { Node, Pod } from '../../../shared/core/cluster/cluster.ts';
+import type { Snapshot } from '../../../shared/core/decide/snapshot.ts';
+import { lifecycle, states } from '../../../shared/core/machine/lifecycle.ts';
+import type { Machine, Power } from '../../../shared/core/machine/machine.ts';
 import { Gi, machine, minute, node, now, pod, pool, running, serving, settings } from './builders.ts';
 
 const pools = ['workers', 'gpu'] as const;

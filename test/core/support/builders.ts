@@ -1,8 +1,8 @@
-import type { Node, Pod } from '../../../shared/core/cluster.ts';
-import type { Machine, MachineSpec, MachineStatus } from '../../../shared/core/machine.ts';
-import type { Operation } from '../../../shared/core/operation.ts';
+import type { Node, Pod } from '../../../shared/core/cluster/cluster.ts';
+import type { Snapshot } from '../../../shared/core/decide/snapshot.ts';
+import type { Machine, MachineSpec, MachineStatus } from '../../../shared/core/machine/machine.ts';
+import type { Operation } from '../../../shared/core/machine/operation.ts';
 import { defaultPool, defaultSettings, type PoolSpec, type Settings } from '../../../shared/core/settings.ts';
-import type { Snapshot } from '../../../shared/core/snapshot.ts';
 
 /** The time of every test that does not say otherwise. */
 export const now = 10_000_000;

@@ -1,6 +1,6 @@
-import type { Node, Pod } from '../../../shared/core/cluster.ts';
-import type { Machine } from '../../../shared/core/machine.ts';
-import type { Snapshot } from '../../../shared/core/snapshot.ts';
+import type { Node, Pod } from '../../../shared/core/cluster/cluster.ts';
+import type { Snapshot } from '../../../shared/core/decide/snapshot.ts';
+import type { Machine } from '../../../shared/core/machine/machine.ts';
 
 /**
  * A judge of decisions that shares no code with them: slow, simple, and knowing only what the generated snapshots

@@ -1,6 +1,6 @@
-import type { Pod } from '../../../shared/core/cluster.ts';
-import { decide } from '../../../shared/core/decide.ts';
-import type { Snapshot } from '../../../shared/core/snapshot.ts';
+import type { Pod } from '../../../shared/core/cluster/cluster.ts';
+import { decide } from '../../../shared/core/decide/decide.ts';
+import type { Snapshot } from '../../../shared/core/decide/snapshot.ts';
 import { now, pod } from './builders.ts';
 
 /** "power-on m1", "drain m2" … */

@@ -1,10 +1,10 @@
-import type { Node, Pod } from '../../../shared/core/cluster.ts';
-import { decide } from '../../../shared/core/decide.ts';
-import type { OfferVerdict } from '../../../shared/core/decision.ts';
-import type { Machine, MachineSpec, MachineStatus } from '../../../shared/core/machine.ts';
-import { hourlyPrice, type Offer } from '../../../shared/core/offer.ts';
+import type { Node, Pod } from '../../../shared/core/cluster/cluster.ts';
+import { decide } from '../../../shared/core/decide/decide.ts';
+import type { OfferVerdict } from '../../../shared/core/decide/decision.ts';
+import type { Snapshot } from '../../../shared/core/decide/snapshot.ts';
+import type { Machine, MachineSpec, MachineStatus } from '../../../shared/core/machine/machine.ts';
+import { hourlyPrice, type Offer } from '../../../shared/core/remote/offer.ts';
 import type { OfferRules, PoolSpec, Size } from '../../../shared/core/settings.ts';
-import type { Snapshot } from '../../../shared/core/snapshot.ts';
 import { Gi, minute, node, now, pod, pool, running, serving } from './builders.ts';
 
 export const hour = 60 * minute;

@@ -1,6 +1,6 @@
-import type { Node } from '../../../shared/core/cluster.ts';
-import type { Machine } from '../../../shared/core/machine.ts';
-import type { Snapshot } from '../../../shared/core/snapshot.ts';
+import type { Node } from '../../../shared/core/cluster/cluster.ts';
+import type { Snapshot } from '../../../shared/core/decide/snapshot.ts';
+import type { Machine } from '../../../shared/core/machine/machine.ts';
 import { createBoard } from '../board.ts';
 import { createBook } from '../book.ts';
 import { misfit } from '../fit.ts';

@@ -1,11 +1,11 @@
-import type { Node } from '../../../shared/core/cluster.ts';
+import type { Node } from '../../../shared/core/cluster/cluster.ts';
 import type {
   Machine,
   MachineMetrics,
   MachineSpec,
   MachineStatus,
   Taint,
-} from '../../../shared/core/machine.ts';
+} from '../../../shared/core/machine/machine.ts';
 import type { Random } from './random.ts';
 import { Gi, gpu, host, zone, zones } from './templates.ts';
 

@@ -1,4 +1,4 @@
-import type { DaemonSet, Pod } from '../../../shared/core/cluster.ts';
+import type { DaemonSet, Pod } from '../../../shared/core/cluster/cluster.ts';
 import { minute } from './inventory.ts';
 import type { Random } from './random.ts';
 import type { Disks } from './storage.ts';

@@ -1,4 +1,8 @@
-import type { PersistentVolume, PersistentVolumeClaim, StorageClass } from '../../../shared/core/cluster.ts';
+import type {
+  PersistentVolume,
+  PersistentVolumeClaim,
+  StorageClass,
+} from '../../../shared/core/cluster/cluster.ts';
 import type { Random } from './random.ts';
 import { Gi, type Template, zone, zones } from './templates.ts';
 

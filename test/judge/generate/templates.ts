@@ -5,7 +5,7 @@ import type {
   SchedulingRules,
   SpreadRule,
   Toleration,
-} from '../../../shared/core/cluster.ts';
+} from '../../../shared/core/cluster/cluster.ts';
 import type { Random } from './random.ts';
 
 export const host = 'kubernetes.io/hostname';

@@ -1,6 +1,6 @@
 import type { V1Node } from '@kubernetes/client-node';
-import type { ClusterView } from '../../../shared/core/cluster.ts';
-import { type Considered, decide } from '../../../shared/core/decide.ts';
+import type { ClusterView } from '../../../shared/core/cluster/cluster.ts';
+import { type Considered, decide } from '../../../shared/core/decide/decide.ts';
 import { defaultSettings, type Settings } from '../../../shared/core/settings.ts';
 import { daemonPodsOn, machineState, nodeOf, type OwnMachine, pools } from './fleet.ts';
 import type { Stage } from './stage.ts';

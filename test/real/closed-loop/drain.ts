@@ -1,4 +1,4 @@
-import type { ClusterView } from '../../../shared/core/cluster.ts';
+import type { ClusterView } from '../../../shared/core/cluster/cluster.ts';
 import { defaultSettings } from '../../../shared/core/settings.ts';
 import { createRandom } from '../../fuzz/random.ts';
 import { calmMs, decideOn, type On, powerOn } from './apply.ts';

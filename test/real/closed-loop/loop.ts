@@ -1,4 +1,4 @@
-import type { ClusterView } from '../../../shared/core/cluster.ts';
+import type { ClusterView } from '../../../shared/core/cluster/cluster.ts';
 import { briefMs, calmMs, decideOn, join, type On, powerOn } from './apply.ts';
 import { drainIdle } from './drain.ts';
 import { daemonSetObject } from './objects.ts';

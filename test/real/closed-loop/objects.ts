@@ -6,7 +6,7 @@ import type {
   V1Pod,
   V1PodSpec,
 } from '@kubernetes/client-node';
-import type { Labels } from '../../../shared/core/cluster.ts';
+import type { Labels } from '../../../shared/core/cluster/cluster.ts';
 
 export const namespace = 'closed-loop';
 export const zoneLabel = 'topology.kubernetes.io/zone';

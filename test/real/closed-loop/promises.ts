@@ -1,6 +1,6 @@
-import type { ClusterView, Pod } from '../../../shared/core/cluster.ts';
-import type { Considered } from '../../../shared/core/decide.ts';
-import { podName } from '../../../shared/core/snapshot.ts';
+import type { ClusterView, Pod } from '../../../shared/core/cluster/cluster.ts';
+import type { Considered } from '../../../shared/core/decide/decide.ts';
+import { podName } from '../../../shared/core/decide/snapshot.ts';
 import type { Left } from './results.ts';
 
 /** Pods that are alike: how many of them waited, and how many of those a decision counted as served. */

@@ -5,14 +5,14 @@ import type {
   V1PersistentVolumeClaim,
   V1Pod,
 } from '@kubernetes/client-node';
-import { createKubeCluster } from '../../../shared/adapters/kube-cluster.ts';
-import { kubeTransport } from '../../../shared/adapters/kube-transport.ts';
-import type { ClusterView, Pod } from '../../../shared/core/cluster.ts';
-import { realClock } from '../../../shared/runtime/clock.ts';
-import { createLog } from '../../../shared/runtime/log.ts';
+import { createKubeCluster } from '../../../shared/adapters/kubernetes/cluster.ts';
+import { kubeTransport } from '../../../shared/adapters/kubernetes/transport.ts';
+import type { ClusterView, Pod } from '../../../shared/core/cluster/cluster.ts';
+import { realClock } from '../../../shared/process/clock.ts';
+import { createLog } from '../../../shared/process/log.ts';
+import { waitFor } from '../../../tools/real-stack/wait.ts';
 import { each } from '../scheduler/api.ts';
 import { startBareScheduler } from '../scheduler/bare-scheduler.ts';
-import { waitFor } from '../stack/wait.ts';
 import { priorities } from './apps.ts';
 import { namespace, notReady } from './objects.ts';
 

@@ -1,7 +1,7 @@
-import { consoleRoutes } from '../../../functions/console/route.ts';
-import { createLog } from '../../../shared/runtime/log.ts';
-import { createMetrics } from '../../../shared/runtime/metrics.ts';
-import { type Served, serve } from '../../../shared/runtime/serve.ts';
+import { consoleRoutes } from '../../../apps/console/route.ts';
+import { createLog } from '../../../shared/process/log.ts';
+import { createMetrics } from '../../../shared/process/metrics.ts';
+import { type Served, serve } from '../../../shared/server/serve.ts';
 
 export interface FakeHost extends Served {
   /** Tells every console that these kinds of things changed. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type ApiRow, rows } from '../../../functions/api/routes.ts';
+import { type ApiRow, rows } from '../../../apps/api/routes.ts';
 
 export const markup = `<img src=x onerror="globalThis.pwned=1"><script>globalThis.pwned=1</script>'"&amp;`;
 

@@ -2,10 +2,10 @@ import { writeFileSync } from 'node:fs';
 import { get } from 'node:https';
 import { join } from 'node:path';
 import type { KubeConfig } from '@kubernetes/client-node';
-import { ensureBinaries } from '../stack/binaries.ts';
-import { startControlPlane } from '../stack/control-plane.ts';
-import { freePorts } from '../stack/ports.ts';
-import { launch, makeWorkspace, untilReady } from '../stack/process.ts';
+import { ensureBinaries } from '../../../tools/real-stack/binaries.ts';
+import { startControlPlane } from '../../../tools/real-stack/control-plane.ts';
+import { freePorts } from '../../../tools/real-stack/ports.ts';
+import { launch, makeWorkspace, untilReady } from '../../../tools/real-stack/process.ts';
 import { type Api, createApi } from './api.ts';
 
 export interface BareScheduler {

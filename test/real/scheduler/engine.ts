@@ -6,10 +6,10 @@ import type {
   V1Pod,
   V1StorageClass,
 } from '@kubernetes/client-node';
-import { toNamespace, toNode, toPod } from '../../../shared/adapters/kube-convert.ts';
-import { toClaim, toStorageClass, toVolume } from '../../../shared/adapters/kube-storage.ts';
+import { toNamespace, toNode, toPod } from '../../../shared/adapters/kubernetes/convert.ts';
+import { toClaim, toStorageClass, toVolume } from '../../../shared/adapters/kubernetes/storage.ts';
 import { defaultSettings } from '../../../shared/core/settings.ts';
-import { createWorld, fits, kindOf, misfit } from '../../../shared/core/world/world.ts';
+import { createWorld, fits, kindOf, misfit } from '../../../shared/core/simulate/world.ts';
 
 /** A case as the API server gives it back, with its defaults filled in. */
 export interface Served {

@@ -6,7 +6,7 @@ import type {
   V1Pod,
   V1StorageClass,
 } from '@kubernetes/client-node';
-import { waitFor } from '../stack/wait.ts';
+import { waitFor } from '../../../tools/real-stack/wait.ts';
 import { type Api, each } from './api.ts';
 import { startBareScheduler } from './bare-scheduler.ts';
 import { type Case, namespaces, withId } from './cases.ts';

@@ -1,4 +1,4 @@
-import { capacityOf, stepOf } from '../../../../shared/core/lifecycle.ts';
+import { capacityOf, stepOf } from '../../../../shared/core/machine/lifecycle.ts';
 import { acquire, holds, machineLease, observe } from './store.ts';
 import { conclude, end, goOn, late, type Step, stillHolds } from './turn.ts';
 import { machineAt, modelMachine, podsOn, type World } from './world.ts';

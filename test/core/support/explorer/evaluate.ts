@@ -1,4 +1,4 @@
-import { decide } from '../../../../shared/core/decide.ts';
+import { decide } from '../../../../shared/core/decide/decide.ts';
 import { acquire, happen } from './store.ts';
 import { end, goOn, type Step } from './turn.ts';
 import { machineAt, modelPool, modelSettings, nodesOf, podsOf } from './world.ts';

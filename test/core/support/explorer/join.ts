@@ -1,6 +1,6 @@
-import type { Node } from '../../../../shared/core/cluster.ts';
-import { lifecycle, type MachineEvent } from '../../../../shared/core/lifecycle.ts';
-import { isLeftOver, matchNode } from '../../../../shared/core/match.ts';
+import type { Node } from '../../../../shared/core/cluster/cluster.ts';
+import { isLeftOver, matchNode } from '../../../../shared/core/cluster/match.ts';
+import { lifecycle, type MachineEvent } from '../../../../shared/core/machine/lifecycle.ts';
 import { node } from '../builders.ts';
 import { acquire, machineLease, observe } from './store.ts';
 import { conclude, end, goOn, late, type Step, stillHolds, type Turn } from './turn.ts';

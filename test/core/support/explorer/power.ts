@@ -1,5 +1,5 @@
-import { stepOf } from '../../../../shared/core/lifecycle.ts';
-import { nextPowerStep } from '../../../../shared/core/power-step.ts';
+import { stepOf } from '../../../../shared/core/machine/lifecycle.ts';
+import { nextPowerStep } from '../../../../shared/core/machine/power-step.ts';
 import { operation } from '../builders.ts';
 import { acquire, holds, machineLease, observe, touch, Violation } from './store.ts';
 import { conclude, end, goOn, late, type Step, stillHolds } from './turn.ts';

@@ -1,4 +1,4 @@
-import type { MachineStatus, PowerVerb } from '../../../../shared/core/machine.ts';
+import type { MachineStatus, PowerVerb } from '../../../../shared/core/machine/machine.ts';
 import { type ModelMachine, nameOf, type Run, type Scenario, type World } from './world.ts';
 
 const at = (

@@ -1,6 +1,6 @@
-import type { MachineEvent } from '../../../../shared/core/lifecycle.ts';
-import type { MachineStatus } from '../../../../shared/core/machine.ts';
-import { transition } from '../../../../shared/core/transition.ts';
+import type { MachineEvent } from '../../../../shared/core/machine/lifecycle.ts';
+import type { MachineStatus } from '../../../../shared/core/machine/machine.ts';
+import { transition } from '../../../../shared/core/machine/transition.ts';
 import { machineAt, modelMachine, type Rules, type Run, timings, type World } from './world.ts';
 
 /** Something that must never be. */

@@ -1,5 +1,5 @@
-import { stepOf } from '../../../../shared/core/lifecycle.ts';
-import { surprise } from '../../../../shared/core/recover.ts';
+import { stepOf } from '../../../../shared/core/machine/lifecycle.ts';
+import { surprise } from '../../../../shared/core/machine/observed-power.ts';
 import { acquire, machineLease, observe } from './store.ts';
 import { conclude, end, goOn, type Step } from './turn.ts';
 import { machineAt, modelMachine } from './world.ts';

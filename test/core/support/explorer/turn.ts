@@ -1,4 +1,4 @@
-import { overdue } from '../../../../shared/core/transition.ts';
+import { overdue } from '../../../../shared/core/machine/transition.ts';
 import { finish, happen, holds, machineLease } from './store.ts';
 import {
   type Fault,

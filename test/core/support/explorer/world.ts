@@ -1,14 +1,14 @@
-import type { Node, Pod } from '../../../../shared/core/cluster.ts';
-import type { Intent } from '../../../../shared/core/decision.ts';
-import type { MachineEvent } from '../../../../shared/core/lifecycle.ts';
+import type { Node, Pod } from '../../../../shared/core/cluster/cluster.ts';
+import type { Intent } from '../../../../shared/core/decide/decision.ts';
+import type { MachineEvent } from '../../../../shared/core/machine/lifecycle.ts';
 import type {
   Machine,
   MachineSpec,
   MachineStatus,
   Power,
   PowerVerb,
-} from '../../../../shared/core/machine.ts';
-import type { Operation } from '../../../../shared/core/operation.ts';
+} from '../../../../shared/core/machine/machine.ts';
+import type { Operation } from '../../../../shared/core/machine/operation.ts';
 import type { PoolSpec, Settings, Timings } from '../../../../shared/core/settings.ts';
 import { machine, node, pod, pool, settings } from '../builders.ts';
 

@@ -1,0 +1,45 @@
+import type { Route } from '../../shared/server/routes.ts';
+import type { Kind, View } from './view.ts';
+
+/** Changes of a burst are told together. */
+const gatherMs = 200;
+const pingEveryMs = 15_000;
+
+/** Server-sent events: which kinds of things changed. Whoever listens asks for them again. */
+export const streamRoute = (view: View): Route => ({
+  method: 'GET',
+  path: '/api/stream',
+  respond({ request, response, signal }) {
+    response.writeHead(200, {
+      'content-type': 'text/event-stream',
+      'cache-control': 'no-cache',
+      'x-accel-buffering': 'no',
+    });
+    const changed = new Set<Kind>();
+    let timer: NodeJS.Timeout | undefined;
+    const tell = (): void => {
+      timer = undefined;
+      response.write(`id: ${view.revision}\nevent: changed\ndata: ${JSON.stringify([...changed])}\n\n`);
+      changed.clear();
+    };
+    const stopListening = view.onChange((kinds) => {
+      for (const kind of kinds) changed.add(kind);
+      timer ??= setTimeout(tell, gatherMs);
+    });
+    const ping = setInterval(() => response.write(': still here\n\n'), pingEveryMs);
+    response.write(`id: ${view.revision}\nevent: hello\ndata: {}\n\n`);
+    const done = Promise.withResolvers<undefined>();
+    const end = (): void => {
+      stopListening();
+      clearTimeout(timer);
+      clearInterval(ping);
+      signal.removeEventListener('abort', end);
+      response.end();
+      done.resolve(undefined);
+    };
+    signal.addEventListener('abort', end);
+    request.on('close', end);
+    response.on('close', end);
+    return done.promise;
+  },
+});

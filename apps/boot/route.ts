@@ -1,0 +1,68 @@
+import { normalMac, renderScript } from '../../shared/core/machine/boot.ts';
+import type { Deps } from '../../shared/process/deps.ts';
+import { HttpError } from '../../shared/server/http-answer.ts';
+import type { Route } from '../../shared/server/routes.ts';
+import { noteProgress } from '../../shared/state/machine-writes.ts';
+
+const path = '/boot/';
+
+/** How long the addresses are believed: anybody may ask, and must not make us read the inventory each time. */
+const believedMs = 5_000;
+
+/**
+ * GET /boot/<mac> answers iPXE with the script of the machine's boot profile. Without a token, because firmware
+ * has none: what it tells is of the inventory, and nothing of it is secret.
+ */
+export function bootRoute({ inventory, clock, log }: Pick<Deps, 'inventory' | 'clock' | 'log'>): Route {
+  let known: Promise<Map<string, string>> | undefined;
+  let readAt = Number.NEGATIVE_INFINITY;
+  const machineWith = async (mac: string): Promise<string | undefined> => {
+    if (!known || clock.monotonic() - readAt >= believedMs) {
+      readAt = clock.monotonic();
+      known = inventory
+        .machines()
+        .then((machines) => new Map(machines.flatMap(({ spec }) => addressOf(spec.macAddress, spec.name))));
+    }
+    return (await known.catch(forget)).get(mac);
+  };
+  const forget = (error: unknown): never => {
+    known = undefined;
+    throw error;
+  };
+
+  return {
+    method: 'GET',
+    path: `${path}*`,
+    open: true,
+    async respond({ request }) {
+      const asked = decodeURIComponent(request.url?.split('?', 1)[0]?.slice(path.length) ?? '');
+      const mac = normalMac(asked);
+      if (!mac) throw new HttpError(400, 'write a MAC address: GET /boot/52:54:00:12:34:56');
+      const name = await machineWith(mac);
+      const record = name === undefined ? undefined : await inventory.machine(name);
+      const profile = record?.spec.bootProfile;
+      const script = profile && (await inventory.settings()).bootProfiles[profile];
+      if (!record || !profile || script === undefined)
+        throw new HttpError(404, `no machine with a boot profile has the address ${mac}`);
+      const rendered = renderScript(script, record.spec);
+      if (!rendered.ok) throw new HttpError(409, rendered.why);
+      const { operation } = record.status;
+      if (operation && request.method === 'GET')
+        await noteProgress(inventory, operation, 'asked for its boot script', clock.now());
+      log.info(
+        { step: 'boot', machine: name, profile, story: `boots ${profile} from the network` },
+        'boot script served',
+      );
+      return {
+        status: 200,
+        headers: { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-store' },
+        body: rendered.text,
+      };
+    },
+  };
+}
+
+const addressOf = (mac: string | undefined, name: string): [string, string][] => {
+  const normal = mac === undefined ? undefined : normalMac(mac);
+  return normal === undefined ? [] : [[normal, name]];
+};

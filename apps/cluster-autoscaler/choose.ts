@@ -1,0 +1,108 @@
+import { survey } from '../../shared/core/decide/indexed-snapshot.ts';
+import { count } from '../../shared/core/decide/snapshot.ts';
+import { createRoom } from '../../shared/core/limits/room.ts';
+import type { Machine } from '../../shared/core/machine/machine.ts';
+import { eligibleMachines } from '../../shared/core/scale-up/candidates.ts';
+import type { Chooser } from '../../shared/core/scale-up/greedy.ts';
+import { lentShelves } from '../../shared/core/scale-up/lent-shelves.ts';
+import { describeMade, madeShelves } from '../../shared/core/scale-up/made.ts';
+import { createNeighbourhood, usualWatts } from '../../shared/core/scale-up/neighbourhood.ts';
+import { stock } from '../../shared/core/scale-up/shelves.ts';
+import { chooseWanted } from '../../shared/core/scale-up/wanted.ts';
+import type { PoolSpec, Size } from '../../shared/core/settings.ts';
+import { createWorld } from '../../shared/core/simulate/world.ts';
+import { type Known, lends, lentGroup, sizeOf, snapshotOf } from './lent.ts';
+
+interface Pick {
+  readonly machine: string;
+  readonly make?: Readonly<Record<string, unknown>> | undefined;
+}
+
+export interface Picks {
+  readonly picks: readonly Pick[];
+  /** Why there are fewer than asked for. */
+  readonly why?: string | undefined;
+}
+
+/** The machines of a pool that our own policies prefer: as many as asked for, or as many as there are. */
+export function chooseMachines(
+  known: Known,
+  pool: PoolSpec,
+  wanted: number,
+  now: number,
+  /** Names that are promised, though nothing has them yet. */
+  promised: Iterable<string> = [],
+): Picks {
+  const { machines, settings } = known;
+  const lent = pool.template.provider?.offers && lentGroup(known, pool, now);
+  const size = lent && sizeOf(lent.example);
+  const snapshot = snapshotOf({ ...known, pools: known.pools.map((other) => asOurs(other, pool, size)) });
+  const situation = survey(snapshot, now);
+  const world = createWorld(snapshot, now);
+  const eligible = eligibleMachines(situation);
+  const policiesOf: Chooser['policiesOf'] = (of) => of?.policies ?? settings.policies;
+  const { neighbours, count: tell } = createNeighbourhood(situation.machines);
+  const ours = situation.pools.filter(({ name }) => name === pool.name);
+  const names = new Set([...machines.map(({ spec }) => spec.name), ...promised]);
+  const slices = size
+    ? lentShelves(situation, ours, names).shelves.filter(({ example }) => lends(example, size))
+    : [];
+  const chooser: Chooser = {
+    world,
+    shelves: [
+      ...stock(world, eligible.machines, situation.poolOf, policiesOf),
+      ...madeShelves(ours, names, now),
+      ...slices,
+    ],
+    room: createRoom(situation),
+    policiesOf,
+    surroundings: { neighbours, usualWatts: usualWatts(eligible.machines) },
+    count: tell,
+  };
+  const there = count(situation.members.get(pool.name) ?? [], 'coming', 'serving');
+  const minimums = new Map([
+    [pool.name, { nodes: there + wanted, why: 'the Cluster Autoscaler asked for it' }],
+  ]);
+  const { chosen } = chooseWanted(chooser, situation, { chosen: [], cancelled: [] }, minimums, [], false);
+  const picks = chosen.map(({ chosen: { machine, box } }) => ({
+    machine: machine.spec.name,
+    ...(box.shelf.make && { make: describeMade(machine) }),
+  }));
+  return {
+    picks,
+    ...(picks.length < wanted && {
+      why: lent
+        ? 'no offer lends that much more, or a limit is reached'
+        : whyFewer(situation.members.get(pool.name), eligible),
+    }),
+  };
+}
+
+/** This pool alone is chosen from. What is made is as large as the template says, for that is what was counted on. */
+function asOurs(pool: PoolSpec, { name }: PoolSpec, size: Size | undefined): PoolSpec {
+  if (pool.name !== name) return { ...pool, managedBy: 'clusterAutoscaler' };
+  const { provider } = pool.template;
+  const maxSize = size ?? provider?.maxSize;
+  return {
+    ...pool,
+    managedBy: 'bamel',
+    scaleUp: { ...pool.scaleUp, batchSize: 0 },
+    headroom: {},
+    template: {
+      ...pool.template,
+      ...(provider && maxSize && { provider: { ...provider, minSize: maxSize, maxSize } }),
+    },
+  };
+}
+
+function whyFewer(
+  members: readonly Machine[] = [],
+  { rejected }: ReturnType<typeof eligibleMachines>,
+): string {
+  const reasons = members.flatMap(({ spec }) => {
+    const why = rejected.get(spec.name);
+    return why === undefined ? [] : [`${spec.name}: ${why}`];
+  });
+  if (reasons.length === 0) return 'no machine of it is off and free, or a limit is reached';
+  return reasons.slice(0, 5).join('; ');
+}

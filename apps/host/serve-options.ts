@@ -1,0 +1,67 @@
+import { existsSync } from 'node:fs';
+import { kubeTokenReview } from '../../shared/adapters/kubernetes/token-review.ts';
+import type { KubeTransport } from '../../shared/adapters/kubernetes/transport.ts';
+import { events } from '../../shared/ports/event-types.ts';
+import type { Deps } from '../../shared/process/deps.ts';
+import { SettingsError } from '../../shared/process/flags.ts';
+import type { ProcessSettings } from '../../shared/process/settings.ts';
+import { type TokenSource, tokenFromFile } from '../../shared/server/authenticate.ts';
+import type { ServeOptions } from '../../shared/server/serve.ts';
+import type { TlsFiles } from '../../shared/server/tls-files.ts';
+import { createSeenEvents } from '../../shared/state/seen-events.ts';
+import { servingOptions } from './process.ts';
+
+export type Doorway = Omit<ServeOptions, 'log' | 'metrics' | 'ready' | 'collect' | 'routes'>;
+
+/** Where to listen, who may call and what is taken from them, as the settings say. */
+export function doorOf(
+  settings: ProcessSettings,
+  { inventory, clock, log }: Pick<Deps, 'inventory' | 'clock' | 'log'>,
+  transport: KubeTransport,
+): { readonly doorway: Doorway; close(): Promise<void> } {
+  const { readTokenFile, tokenAudience, callers, healthPort, eventMaxAgeMs, rateLimit } = settings;
+  const { pressureTokenFile, pressureCallers } = settings;
+  const seen = createSeenEvents(inventory.store, clock, eventMaxAgeMs);
+  return {
+    doorway: {
+      ...servingOptions(settings),
+      readToken: readTokenFile === undefined ? undefined : tokenFromFile(readTokenFile),
+      review:
+        tokenAudience === undefined
+          ? undefined
+          : kubeTokenReview(transport, {
+              audience: tokenAudience,
+              callers,
+              tellers: pressureCallers,
+              clock,
+              log,
+            }),
+      tellers: {
+        token: pressureTokenFile === undefined ? undefined : tokenFromFile(pressureTokenFile),
+        accounts: pressureCallers,
+        event: events.pressureChanged,
+        // A function that is alone answers on / too.
+        paths: ['/evaluate-scaling', '/'],
+      },
+      tls: tlsOf(settings),
+      healthPort,
+      events: { maxAgeMs: eventMaxAgeMs, seen, clock },
+      rateLimit: rateLimit === 0 ? undefined : { perSecond: rateLimit, burst: 2 * rateLimit },
+    },
+    close: () => seen.close(),
+  };
+}
+
+/** What a broker that asks for tokens is sent: Knative puts it beside K_SINK. Otherwise our own callers' secret. */
+export function sinkToken({ sinkTokenFile, tokenFile }: ProcessSettings): TokenSource | undefined {
+  if (existsSync(sinkTokenFile)) return tokenFromFile(sinkTokenFile);
+  return tokenFile === undefined ? undefined : tokenFromFile(tokenFile);
+}
+
+function tlsOf({ tlsCert: cert, tlsKey: key, tlsCa: ca }: ProcessSettings): TlsFiles | undefined {
+  if (cert !== undefined && key !== undefined) return { cert, key, ca };
+  if (cert !== undefined || key !== undefined)
+    throw new SettingsError('--tls-cert and --tls-key belong together: give both');
+  if (ca !== undefined) throw new SettingsError('--tls-ca needs --tls-cert and --tls-key');
+  return undefined;
+}

@@ -1,0 +1,51 @@
+import { decide } from '../../shared/core/decide/decide.ts';
+import type { Decision } from '../../shared/core/decide/decision.ts';
+import { alertReadings, noteAlerts } from '../../shared/core/decide/signals/alert-book.ts';
+import { type Alert, steeringOf } from '../../shared/core/decide/signals/alerts.ts';
+import type { Settings } from '../../shared/core/settings.ts';
+import type { Deps } from '../../shared/process/deps.ts';
+import { readAlerts } from '../../shared/state/alerts.ts';
+import type { MachineRecord } from '../../shared/state/inventory.ts';
+import { readOffers } from '../../shared/state/offers.ts';
+import { readPressure } from '../../shared/state/pressure.ts';
+import { createTriggers, type ReadTriggers } from './triggers.ts';
+
+/** What there is to see, and what the core makes of it. With `heard`: as if these alerts had just come. */
+export type Look = (heard?: readonly Alert[]) => Promise<{
+  readonly decision: Decision;
+  readonly records: readonly MachineRecord[];
+  readonly settings: Settings;
+  readonly triggers: ReadTriggers;
+}>;
+
+export function createLook(deps: Deps): Look {
+  const { inventory, clock, ownNode } = deps;
+  const readTriggers = createTriggers(deps);
+  return async (heard = []) => {
+    const [machines, pools, settings, cluster, book, pressure, offers] = await Promise.all([
+      inventory.machines(),
+      inventory.pools(),
+      inventory.settings(),
+      deps.cluster.view(),
+      readAlerts(inventory.store),
+      readPressure(inventory.store, clock.now()),
+      readOffers(inventory.store),
+    ]);
+    const triggers = await readTriggers(pools);
+    const now = clock.now();
+    const poolOf = (alert: Alert) => steeringOf(alert, pools, machines).pool;
+    const alerts = alertReadings(noteAlerts(book, heard, poolOf, now).book, now);
+    const snapshot = {
+      machines,
+      pools,
+      settings,
+      cluster,
+      ownNode,
+      alerts,
+      triggers: triggers.readings,
+      pressure,
+      offers,
+    };
+    return { decision: decide(snapshot, now), records: machines, settings, triggers };
+  };
+}

@@ -1,0 +1,19 @@
+import { capacityOf } from '../../shared/core/machine/lifecycle.ts';
+import { lenderLabel } from '../../shared/core/remote/slice-rules.ts';
+import type { MachineRecord } from '../../shared/state/inventory.ts';
+
+/**
+ * What is wrong with a slice that its node does not show: the node of a provider that took it back stays Ready, and
+ * one whose deletion hangs stays as it was.
+ */
+export function lenderProblem(record: MachineRecord): string | undefined {
+  const { spec, status, metrics } = record;
+  if (spec.offer === undefined) return undefined;
+  const provider = spec.labels?.[lenderLabel] ?? spec.offer;
+  if (capacityOf(record) === 'none' && status.lastError)
+    return `lent by ${provider}, and not known to be gone: ${status.lastError.message}`;
+  const isIll = metrics.health === 'critical' || metrics.health === 'warning';
+  return isIll && metrics.problems?.length
+    ? `lent by ${provider}: ${metrics.problems.join('; ')}`
+    : undefined;
+}

@@ -1,0 +1,78 @@
+import type { RecoveryStep } from '../../shared/core/machine/node-recovery.ts';
+import { events, machineEvent } from '../../shared/ports/event-types.ts';
+import type { Lease } from '../../shared/ports/store.ts';
+import { underLease, underMachineLease } from '../../shared/process/deps.ts';
+import { newId } from '../../shared/process/ids.ts';
+import type { MachineRecord } from '../../shared/state/inventory.ts';
+import { happen } from '../../shared/state/machine-writes.ts';
+import { matchOf, type Scene, sceneOf, stepFor } from './scene.ts';
+
+const leaseTtlMs = 10_000;
+
+/**
+ * Gives a machine up, or restarts it, because its node is lost. Under a lease for all of them, so that no two
+ * instances restart more machines together than either would alone; everything is looked at again under it.
+ */
+export async function recover(scene: Scene, name: string): Promise<string | undefined> {
+  const { deps, settings, signal } = scene;
+  return underLease(deps, 'recovery', leaseTtlMs, { ms: 0, signal }, () =>
+    underMachineLease(deps, name, settings, { ms: 0, signal }, async (lease) => {
+      const records = await deps.inventory.machines();
+      const record = records.find(({ spec }) => spec.name === name);
+      if (!record) return undefined;
+      const node = matchOf(scene, record)?.node;
+      // Not from the cache: it may be back since.
+      const fresh = node && (await deps.cluster.node(node.name));
+      if (fresh?.ready) return undefined;
+      const step = stepFor(sceneOf({ ...scene, records }), record);
+      if (step.kind === 'wait' || (step.kind === 'power-cycle' && settings.dryRun)) return step.why;
+      return carryOut(scene, record, step, lease);
+    }),
+  );
+}
+
+async function carryOut(
+  scene: Scene,
+  record: MachineRecord,
+  { kind, why }: Exclude<RecoveryStep, { kind: 'wait' }>,
+  lease: Lease,
+): Promise<string | undefined> {
+  const { deps, settings } = scene;
+  const { name } = record.spec;
+  const node = matchOf(scene, record)?.node.name;
+  const now = deps.clock.now();
+  const operation = newId('op', now);
+  const isCycle = kind === 'power-cycle';
+  const result = await happen(deps.inventory, record, {
+    event: isCycle ? { type: 'power-off-requested', operation } : { type: 'lost', message: why },
+    by: 'join-watcher',
+    why,
+    observed: { kubernetesNode: node, nodeReady: false, unreadySince: undefined, nodeProblem: undefined },
+    ...(isCycle && {
+      begins: {
+        id: operation,
+        machine: name,
+        goal: 'off' as const,
+        why,
+        spec: record.input,
+        createdAt: now,
+        commands: [],
+      },
+    }),
+    lease,
+    settings,
+    now,
+  });
+  if (result.kind !== 'changed') return result.kind === 'refused' ? result.why : undefined;
+  const story = isCycle ? `is powered off for a fresh start: ${why}` : `quarantined: ${why}`;
+  deps.log.warn({ step: 'join', machine: name, node, why, story }, 'machine lost');
+  await deps.sink.emit(machineEvent(isCycle ? events.powerRequested : events.machineFailed, name));
+  if (node)
+    await deps.cluster.tell(
+      { kind: 'Node', name: node },
+      'Warning',
+      isCycle ? 'MachinePowerCycled' : 'MachineLost',
+      `bamel: machine ${name} ${story}`,
+    );
+  return story;
+}

@@ -1,0 +1,104 @@
+import { createHash } from 'node:crypto';
+import type { MachineSpec, MachineStatus } from '../../shared/core/machine/machine.ts';
+import type { Timings } from '../../shared/core/settings.ts';
+import { seconds } from '../../shared/core/text.ts';
+import type { PowerError } from '../../shared/ports/power.ts';
+import type { Deps } from '../../shared/process/deps.ts';
+import type { MachineRecord } from '../../shared/state/inventory.ts';
+
+/** This many calls in a row without an answer, and the BMC is left alone for a while. */
+const patienceCalls = 3;
+/** The longest that a BMC is left alone, whatever it asks for. */
+const longestPauseMs = 300_000;
+/** Credentials that were refused are not tried again soon: that would lock the account. */
+const refusedPauseMs = 1_800_000;
+
+interface Trouble {
+  failures: number;
+  /** By the monotonic clock. */
+  until: number;
+  why: string;
+}
+
+/** What this process remembers of BMCs in trouble; those that answer leave nothing behind. */
+export interface Bmcs {
+  /** Why its BMC is not to be called now, and for how long. Undefined: go on; of many that ask then, one is let in. */
+  closed(spec: MachineSpec, timings: Timings): { readonly why: string; readonly ms: number } | undefined;
+  answered(spec: MachineSpec): void;
+  failed(spec: MachineSpec, error: PowerError, timings: Timings): void;
+  /** To be kept with the machine, so that no other process tries the same credentials either. */
+  refused(record: MachineRecord, message: string): Promise<NonNullable<MachineStatus['refused']>>;
+  /** The message of a refusal that still holds: neither spec nor Secret have changed, nor has enough time passed. */
+  stillRefused(record: MachineRecord): Promise<string | undefined>;
+}
+
+/** Several machines may share a BMC, or a power strip. */
+const addressOf = ({ mgmtAddress, name }: MachineSpec): string => mgmtAddress ?? name;
+
+export function createBmcs({ clock, log, credentials, metrics }: Deps): Bmcs {
+  const troubles = new Map<string, Trouble>();
+  const count = (): void =>
+    metrics?.bmcsPaused.set(
+      [...troubles.values()].filter(({ failures }) => failures >= patienceCalls).length,
+    );
+  const secrets = new Map<string, string>();
+
+  /** Only ever compared in this process: the store gets nothing that a password could be guessed from. */
+  const secretOf = async ({ bmcCredentials }: MachineSpec): Promise<string | undefined> => {
+    if (bmcCredentials === undefined || !credentials) return undefined;
+    const text = await credentials(bmcCredentials).then(JSON.stringify, () => 'not there');
+    return createHash('sha256').update(text).digest('base64');
+  };
+
+  return {
+    closed(spec, { bmcTimeoutMs }) {
+      const trouble = troubles.get(addressOf(spec));
+      if (!trouble) return undefined;
+      const ms = trouble.until - clock.monotonic();
+      if (ms > 0) return { why: trouble.why, ms };
+      if (trouble.failures >= patienceCalls) trouble.until = clock.monotonic() + bmcTimeoutMs;
+      return undefined;
+    },
+    answered(spec) {
+      const trouble = troubles.get(addressOf(spec));
+      if (!trouble) return;
+      troubles.delete(addressOf(spec));
+      count();
+      if (trouble.failures >= patienceCalls)
+        log.info({ step: 'power', machine: spec.name, story: 'its BMC answers again' }, 'BMC answers again');
+    },
+    failed(spec, { code, message, retryAfterMs }, { readEveryMs }) {
+      const away = code === 'timeout' || code === 'unreachable';
+      if (!away && retryAfterMs === undefined) return;
+      const failures = (troubles.get(addressOf(spec))?.failures ?? 0) + (away ? 1 : 0);
+      const growing = failures < patienceCalls ? 0 : readEveryMs * 2 ** (failures - patienceCalls + 1);
+      const pause = Math.min(Math.max(growing, retryAfterMs ?? 0), longestPauseMs);
+      troubles.set(addressOf(spec), { failures, until: clock.monotonic() + pause, why: message });
+      count();
+      if (failures === patienceCalls)
+        log.warn(
+          {
+            step: 'power',
+            machine: spec.name,
+            failures,
+            story: `${message}. Left alone for ${seconds(pause)}, then longer each time`,
+          },
+          'BMC is left alone for a while',
+        );
+    },
+    async refused({ spec, revisions }, message) {
+      const secret = await secretOf(spec);
+      if (secret !== undefined) secrets.set(spec.name, secret);
+      return { until: clock.now() + refusedPauseMs, spec: revisions.spec, message };
+    },
+    async stillRefused({ spec, status: { refused }, revisions }) {
+      if (!refused) {
+        secrets.delete(spec.name);
+        return undefined;
+      }
+      if (refused.spec !== revisions.spec || refused.until <= clock.now()) return undefined;
+      const tried = secrets.get(spec.name);
+      return tried === undefined || tried === (await secretOf(spec)) ? refused.message : undefined;
+    },
+  };
+}

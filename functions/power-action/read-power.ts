@@ -1,0 +1,106 @@
+import type { MachineSpec, MachineStatus, Power } from '../../shared/core/machine/machine.ts';
+import type { Timings } from '../../shared/core/settings.ts';
+import {
+  type Capabilities,
+  type PowerDriver,
+  PowerError,
+  type PowerReading,
+} from '../../shared/ports/power.ts';
+import type { MachineRecord } from '../../shared/state/inventory.ts';
+import type { Bmcs } from './circuit-breaker.ts';
+
+export interface Look {
+  readonly power: Power;
+  readonly reachable: boolean;
+  readonly final?: PowerError;
+  readonly retryAfterMs?: number | undefined;
+  readonly problem?: string;
+  /** Nobody was asked: its BMC is to be left alone. */
+  readonly closed?: boolean;
+  readonly reading?: PowerReading;
+  readonly capabilities?: Capabilities;
+  /** It can be given back. */
+  readonly releasable?: boolean;
+  /** What is to be kept with the machine. */
+  readonly observed: Partial<MachineStatus>;
+}
+
+export interface LookOptions {
+  readonly driver: () => Promise<PowerDriver>;
+  readonly bmcs: Bmcs;
+  readonly record: MachineRecord;
+  /** An operation looks with its own copy. */
+  readonly spec: MachineSpec;
+  readonly timings: Timings;
+  readonly signal: AbortSignal;
+}
+
+/** Reads a machine's power. A time-out is unknown, never an answer. */
+export async function look(options: LookOptions): Promise<Look> {
+  const { bmcs, record, spec, timings, signal } = options;
+  const refused = await bmcs.stillRefused(record);
+  if (refused !== undefined) return nothing({ final: new PowerError('auth', refused), reachable: true });
+  const closed = bmcs.closed(spec, timings);
+  if (closed)
+    return {
+      ...nothing({ reachable: record.status.bmcReachable ?? false, problem: closed.why }),
+      retryAfterMs: closed.ms,
+      closed: true,
+    };
+  try {
+    const driver = await options.driver();
+    const { capabilities } = driver;
+    const reading = await driver.read(AbortSignal.any([signal, AbortSignal.timeout(timings.bmcTimeoutMs)]));
+    bmcs.answered(spec);
+    checkIdentity(spec, reading);
+    return {
+      power: reading.power,
+      reachable: true,
+      reading,
+      capabilities,
+      releasable: driver.release !== undefined,
+      observed: {
+        powerState: reading.power,
+        bmcReachable: true,
+        blind: capabilities.status ? undefined : true,
+        powerInferred: reading.inferred || undefined,
+        cannotPowerOff: capabilities.softOff || capabilities.hardOff ? undefined : true,
+        refused: undefined,
+      },
+    };
+  } catch (error) {
+    if (!(error instanceof PowerError)) throw error;
+    // Whoever was told to stop has not heard the end of it.
+    if (!signal.aborted) bmcs.failed(spec, error, timings);
+    if (error.final) return nothing({ final: error, reachable: error.code !== 'config' });
+    const reachable = error.code === 'busy' || error.code === 'refused';
+    return { ...nothing({ reachable, problem: error.message }), retryAfterMs: error.retryAfterMs };
+  }
+}
+
+interface Failure {
+  readonly reachable: boolean;
+  readonly final?: PowerError;
+  readonly problem?: string;
+}
+
+const nothing = (failure: Failure): Look => ({
+  power: 'unknown',
+  observed: { powerState: 'unknown', bmcReachable: failure.reachable },
+  ...failure,
+  ...(failure.final && { problem: failure.final.message }),
+});
+
+/** A BMC that speaks for another machine is not spoken to. */
+function checkIdentity(spec: MachineSpec, reading: PowerReading): void {
+  const identities = [
+    ['systemUUID', spec.systemUUID, reading.systemUUID],
+    ['serialNumber', spec.serialNumber, reading.serial],
+  ] as const;
+  for (const [field, expected, found] of identities)
+    if (expected && found && expected.toLowerCase() !== found.toLowerCase())
+      throw new PowerError(
+        'wrong-machine',
+        `${spec.name}: its BMC belongs to machine ${found}, not ${expected}. Correct mgmtAddress or ${field}`,
+      );
+}

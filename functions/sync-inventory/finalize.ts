@@ -1,0 +1,179 @@
+import { type Resource, refOf } from '../../shared/ports/resources.ts';
+import type { MachineRecord } from '../../shared/state/inventory.ts';
+import { commitOne, removeMachine } from '../../shared/state/inventory-load.ts';
+import { keys } from '../../shared/state/keys.ts';
+import { bindingOf, claimOn } from './claims.ts';
+import {
+  finalizer,
+  isStored,
+  type Known,
+  latest,
+  readKnown,
+  recordOf,
+  release,
+  storedUid,
+  type World,
+} from './known.ts';
+import { isAtRest } from './operated.ts';
+import { type PowerOff, powerOff } from './power-off.ts';
+
+/** On a NodePool: deleting it deletes its machines' resources too. */
+const cascadeAnnotation = 'bamel.dev/cascade';
+
+/** How many names a message lists. */
+const mostNamed = 10;
+
+const listed = (names: readonly string[]): string =>
+  names.length <= mostNamed
+    ? names.join(', ')
+    : `${names.slice(0, mostNamed).join(', ')} and ${names.length - mostNamed} more`;
+
+const isGoing = (world: World, resource: Resource): boolean =>
+  resource.deleting && latest(world, resource).finalizers.includes(finalizer);
+
+/** Deletions, in the order in which they depend on each other; how many. What cannot go yet says what it waits for. */
+export async function letGo(world: World): Promise<number> {
+  const steps = [
+    [world.seen.autoscaler, letAutoscalerGo],
+    [world.seen.node, letMachineGo],
+    [world.seen.pool, letPoolGo],
+  ] as const;
+  let gone = 0;
+  for (const [resources, step] of steps) {
+    const going = resources.filter((resource) => isGoing(world, resource));
+    if (going.length === 0) continue;
+    const known = await readKnown(world.deps);
+    for (const resource of going) await step(world, known, resource);
+    gone += going.length;
+  }
+  return gone;
+}
+
+async function letAutoscalerGo(world: World, known: Known, autoscaler: Resource): Promise<void> {
+  const powersOff = bindingOf(autoscaler)?.deletionPolicy === 'power-off' && autoscaler.spec.dryRun !== true;
+  const steps = new Map<string, PowerOff>();
+  for (const node of world.seen.node) {
+    const claim = claimOn(node, { ...world.seen, autoscaler: [{ ...autoscaler, deleting: false }] });
+    const record = recordOf(node, known);
+    if (claim.kind === 'nobody' || !record) continue;
+    const claimedByOthers = claimOn(node, world.seen).kind === 'several';
+    const step: PowerOff =
+      powersOff && !claimedByOthers
+        ? await powerOff(world, known, node, record, autoscaler)
+        : isAtRest(record)
+          ? { kind: 'off' }
+          : { kind: 'left', why: `power is ${record.status.powerState}` };
+    steps.set(node.name, step);
+  }
+  const waits = [...steps].flatMap(([name, step]) =>
+    step.kind === 'waits' ? [`${name} (${step.why})`] : [],
+  );
+  if (waits.length > 0) {
+    world.waiting.set(autoscaler.uid, {
+      reason: 'PoweringOff',
+      message: `its machines are powered off first; not off yet: ${listed(waits)}`,
+    });
+    return;
+  }
+  const left = [...steps].flatMap(([name, step]) => (step.kind === 'left' ? [`${name} (${step.why})`] : []));
+  if (left.length > 0)
+    await world.resources.tell(autoscaler, {
+      type: 'Warning',
+      reason: 'LeftAsTheyAre',
+      message: `nobody operates these machines any more, and they stay as they are: ${listed(left)}`,
+    });
+  const key = keys.global('source');
+  if (storedUid(known, key) === autoscaler.uid)
+    await commitOne(
+      world.deps.inventory.store,
+      { delete: key },
+      known.described.get(key)?.revision ?? 0,
+      world.lease.fence,
+    );
+  world.deps.failpoint('sync-after-settings');
+  await release(world, autoscaler);
+}
+
+async function letMachineGo(world: World, known: Known, node: Resource): Promise<void> {
+  const record = recordOf(node, known);
+  if (record) {
+    const why = whatItWaitsFor(world, node, record);
+    if (why) {
+      world.waiting.set(node.uid, why);
+      return;
+    }
+    // Told first: after a crash it is rather told twice than never.
+    if (record.status.powerState !== 'off') await tellLeftOn(world, node, record);
+    const { store } = world.deps.inventory;
+    world.deps.failpoint('sync-before-removal');
+    if (!(await removeMachine(store, node.name, known.described, world.lease.fence))) {
+      world.waiting.set(node.uid, { reason: 'Changed', message: 'something happened to it just now' });
+      return;
+    }
+    world.deps.failpoint('sync-after-removal');
+    world.deps.log.info(
+      { step: 'sync', machine: node.name, story: 'its resource is deleted: forgotten' },
+      'machine removed from the inventory',
+    );
+  }
+  await release(world, node);
+}
+
+function whatItWaitsFor(world: World, node: Resource, record: MachineRecord) {
+  const { operation, state } = record.status;
+  if (operation)
+    return { reason: 'OperationUnderWay', message: `${state}, operation ${operation}: it is finished first` };
+  const claim = claimOn(node, world.seen);
+  if (claim.kind !== 'bound' || !claim.by.deleting || !world.waiting.has(claim.by.uid)) return undefined;
+  if (isAtRest(record) || node.spec.maintenance === true) return undefined;
+  return {
+    reason: 'PoweringOff',
+    message: `${refOf(claim.by)} is being deleted too and powers it off first: ${world.waiting.get(claim.by.uid)?.message}`,
+  };
+}
+
+async function tellLeftOn(world: World, node: Resource, { status }: MachineRecord): Promise<void> {
+  const power = status.powerState === 'on' ? 'is left on' : 'may be on: its power is not known';
+  world.deps.log.warn(
+    { step: 'sync', machine: node.name, power: status.powerState, story: `is no longer ours and ${power}` },
+    'machine left as it is',
+  );
+  await world.resources.tell(node, {
+    type: 'Warning',
+    reason: 'LeftOn',
+    message: `${node.name} ${power}. Nobody operates it any more: power it off by hand if it is not needed`,
+  });
+}
+
+async function letPoolGo(world: World, known: Known, pool: Resource): Promise<void> {
+  if (isStored(pool, known)) {
+    const inStore = [...known.records.values()].filter(({ spec }) => spec.pool === pool.name);
+    const described = world.seen.node.filter(
+      (node) =>
+        node.namespace === pool.namespace &&
+        node.spec.pool === pool.name &&
+        latest(world, node).finalizers.includes(finalizer),
+    );
+    const members = [
+      ...new Set([...inStore.map(({ spec }) => spec.name), ...described.map(({ name }) => name)]),
+    ];
+    if (members.length > 0) {
+      const cascade = pool.annotations[cascadeAnnotation] === 'true';
+      if (cascade) for (const node of described) if (!node.deleting) await world.resources.delete(node);
+      world.waiting.set(pool.uid, {
+        reason: cascade ? 'DeletingMembers' : 'HasMembers',
+        message: cascade
+          ? `its machines are deleted first: ${listed(members)}`
+          : `it still has ${listed(members)}: delete them, move them to another pool, or annotate it ${cascadeAnnotation}=true`,
+      });
+      return;
+    }
+    for (const part of ['members', 'config', 'source'] as const) {
+      const entry = known.described.get(keys.pool(pool.name, part));
+      if (!entry) continue;
+      await commitOne(world.deps.inventory.store, { delete: entry.key }, entry.revision, world.lease.fence);
+      world.deps.failpoint('sync-between-deletes');
+    }
+  }
+  await release(world, pool);
+}

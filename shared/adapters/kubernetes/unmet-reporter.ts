@@ -1,0 +1,50 @@
+import type { Pod } from '../../core/cluster/cluster.ts';
+import type { DecisionRecord } from '../../core/decide/decision.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Cluster } from '../../ports/cluster.ts';
+
+/** A pod is told the same again after this long, and anything new at once. */
+const againAfterMs = 600_000;
+/** Of one evaluation: thousands of pods must not become thousands of requests. The others are told by the next ones. */
+const mostAtOnce = 50;
+
+/** Tells pods that no machine can run them, and why, as Kubernetes Events on them. A warm instance remembers whom. */
+export function createUnmetReporter(
+  cluster: Cluster,
+  clock: Clock,
+): (record: Pick<DecisionRecord, 'unmet'>) => Promise<void> {
+  let told = new Map<string, { readonly text: string; readonly at: number }>();
+  return async ({ unmet }) => {
+    if (unmet.length === 0) {
+      told = new Map();
+      return;
+    }
+    const { pods } = await cluster.view();
+    const waiting = pods.filter((pod) => pod.unschedulable !== undefined && !pod.node);
+    const byName = new Map(waiting.map((pod) => [`${pod.namespace}/${pod.name}`, pod]));
+    const now = clock.now();
+    const before = told;
+    told = new Map();
+    let sent = 0;
+    for (const { pod: name, why } of unmet) {
+      const example = byName.get(name);
+      if (!example) continue;
+      for (const { namespace, name, uid } of alike(example, waiting)) {
+        const text = `bamel: ${why}`;
+        const last = before.get(uid);
+        const isDue = last?.text !== text || now - last.at >= againAfterMs;
+        if (!isDue || sent >= mostAtOnce) {
+          if (last) told.set(uid, last);
+          continue;
+        }
+        sent += 1;
+        told.set(uid, { text, at: now });
+        await cluster.tell({ kind: 'Pod', namespace, name, uid }, 'Warning', 'NoMachineFits', text);
+      }
+    }
+  };
+}
+
+/** Pods of one controller wait for the same reason. */
+const alike = (example: Pod, waiting: readonly Pod[]): readonly Pod[] =>
+  example.owner === undefined ? [example] : waiting.filter(({ owner }) => owner?.uid === example.owner?.uid);

@@ -1,0 +1,26 @@
+import { type Condition, StoreError, type Write } from '../../ports/store.ts';
+
+/** Of conditions and of writes in one commit. etcd allows 128 by default. */
+export const maxPerCommit = 100;
+/** Of all keys and values in one commit. etcd allows 1.5 MiB for the whole request by default. */
+export const maxCommitBytes = 1_400_000;
+
+const keyOf = (write: Write): string => ('put' in write ? write.put : write.delete);
+
+export const bytesOf = (write: Write): number =>
+  Buffer.byteLength(keyOf(write)) + ('put' in write ? Buffer.byteLength(write.value) : 0);
+
+/** The limits are the same for every store, so that nothing breaks on the day somebody moves to etcd. */
+export function checkCommit(conditions: readonly Condition[], writes: readonly Write[]): void {
+  const keys = writes.map(keyOf);
+  const problem =
+    (conditions.length > maxPerCommit &&
+      `${conditions.length} conditions, at most ${maxPerCommit}; split it`) ||
+    (writes.length > maxPerCommit && `${writes.length} writes, at most ${maxPerCommit}; split it`) ||
+    (new Set(keys).size < keys.length && 'a key is written twice') ||
+    ([...keys, ...conditions.map(({ key }) => key)].includes('') && 'a key is empty');
+  if (problem) throw new StoreError('refused', `commit refused: ${problem}`);
+  const bytes = writes.reduce((sum, write) => sum + bytesOf(write), 0);
+  if (bytes <= maxCommitBytes) return;
+  throw new StoreError('refused', `commit refused: ${bytes} bytes, at most ${maxCommitBytes}; split it`);
+}

@@ -1,0 +1,76 @@
+import { z } from 'zod';
+import { capacityOf, stepOf } from '../core/machine/lifecycle.ts';
+import { events, machineEvent } from '../ports/event-types.ts';
+import { cordonedBy } from '../process/deps.ts';
+import { note } from '../state/append-history.ts';
+import { happen } from '../state/machine-writes.ts';
+import { type Handled, underHand } from './maintenance.ts';
+import { type Asked, byHand, type Hands } from './power.ts';
+
+/** What a person may ask of a node. */
+const DrainByHand = z.strictObject({
+  action: z
+    .enum(['drain', 'uncordon'])
+    .optional()
+    .describe(
+      'drain: empty it, then power its machine off; uncordon: call that off, or open a cordoned node',
+    ),
+  last: z.boolean().optional().describe('also if it is the last one that serves'),
+  by: z.string().min(1).max(100).optional().describe('who asks; kept with the machine'),
+});
+export const DrainInput = z
+  .strictObject({
+    machine: z
+      .string()
+      .min(1)
+      .optional()
+      .describe('only this one; otherwise every machine that is to be drained'),
+    ...DrainByHand.shape,
+  })
+  .refine(({ machine, action }) => action === undefined || machine !== undefined, {
+    path: ['machine'],
+    message: 'which machine is meant?',
+  });
+
+type Wish = z.output<typeof DrainByHand> & { readonly action: 'drain' | 'uncordon' };
+
+/** Begins what a person asks for, or ends it: audited as everything else that happens to a machine. */
+export const drainByHand = (hands: Hands, machine: string, { action, ...how }: Wish): Promise<Asked> =>
+  action === 'drain'
+    ? byHand(hands, machine, { power: 'off', ...how })
+    : underHand(hands, machine, how.by, uncordonByHand);
+
+async function uncordonByHand(handled: Handled): Promise<Asked | undefined> {
+  const { hands, record, by, lease, settings, now } = handled;
+  const { name } = record.spec;
+  if (stepOf(record) !== 'drain-node') return openNode(handled);
+  const why = `${by} called it off`;
+  const result = await happen(hands.inventory, record, {
+    event: { type: 'drain-aborted', why },
+    by,
+    lease,
+    settings,
+    now,
+  });
+  if (result.kind === 'conflict') return undefined;
+  if (result.kind === 'refused') return { ok: false, why: `${name}: ${result.why}` };
+  // Whoever drains it opens its node.
+  await hands.sink?.emit(machineEvent(events.drainAborted, name));
+  return { ok: true, answer: `${name} is ${result.to}: its drain is called off` };
+}
+
+/** A person may take back what another one, or an autoscaler, did to the node. */
+async function openNode({ hands, record, by, lease, now }: Handled): Promise<Asked | undefined> {
+  const { spec, status } = record;
+  if (capacityOf(record) === 'leaving')
+    return { ok: false, why: `${spec.name} is drained and on its way off. Power it on once it is off` };
+  if (!hands.cluster)
+    return { ok: false, why: `${spec.name} is not being drained: kubectl uncordon opens its node` };
+  const node = status.kubernetesNode && (await hands.cluster.node(status.kubernetesNode));
+  if (!node) return { ok: false, why: `${spec.name} has no node to open: it is ${status.state}` };
+  if (!node.unschedulable) return { ok: true, answer: `${node.name} takes pods already` };
+  await hands.cluster.changeNode(node.name, { unschedulable: false, annotations: { [cordonedBy]: null } });
+  const why = `${by} opened node ${node.name}`;
+  if (!(await note(hands.inventory, record, { event: 'uncordoned', by, why, lease, now }))) return undefined;
+  return { ok: true, answer: `${node.name} takes pods again` };
+}

@@ -1,0 +1,24 @@
+import type { ClusterView, Node } from '../core/cluster/cluster.ts';
+import { protection } from '../core/cluster/protect.ts';
+import type { Settings } from '../core/settings.ts';
+import { cordonedBy } from '../process/deps.ts';
+import type { MachineRecord } from '../state/inventory.ts';
+
+/** Why this node is not emptied, whoever asked for it: looked at afresh, for much may have changed since. */
+export function whyNot(
+  record: MachineRecord,
+  node: Node,
+  { nodes }: ClusterView,
+  { protect }: Settings,
+  ownNode: string | undefined,
+  mayBeLast: boolean,
+): string | undefined {
+  const guard = protection(record, node, protect, ownNode);
+  if (guard) return guard;
+  if (node.annotations[cordonedBy] === record.status.operation && !node.unschedulable)
+    return 'somebody uncordoned it meanwhile';
+  if (mayBeLast) return undefined;
+  if (!nodes.some(({ name, ready, unschedulable }) => ready && !unschedulable && name !== node.name))
+    return 'it is the last Ready node that takes pods';
+  return undefined;
+}

@@ -1,0 +1,84 @@
+import type { ClusterView, Pod, PodRef } from '../cluster/cluster.ts';
+import { type Capacity, capacityOf } from '../machine/lifecycle.ts';
+import type { Machine } from '../machine/machine.ts';
+import type { Offer } from '../remote/offer.ts';
+import type { PoolSpec, Settings } from '../settings.ts';
+
+/** What a pool's trigger read last. */
+export interface TriggerReading {
+  readonly pool: string;
+  /** The trigger's name. */
+  readonly trigger: string;
+  /** Absent, or not a number, means nothing. */
+  readonly value?: number | undefined;
+  /** Since when it has been on this side of the trigger's threshold. */
+  readonly since: number;
+  /** What is odd about it, for the record. */
+  readonly note?: string | undefined;
+  /** Nobody could tell: nothing leaves the pool because of a number that is not there. */
+  readonly unknown?: boolean | undefined;
+}
+
+/** An alert that steers a pool. */
+export interface AlertReading {
+  readonly pool: string;
+  readonly alert: string;
+  readonly since: number;
+  /** Absent while it fires. */
+  readonly endedAt?: number | undefined;
+}
+
+export type PressureCategory = 'cpu' | 'memory' | 'network' | 'storage' | 'ephemeral-storage';
+
+/** A pod that has a part in what its node feels. */
+export interface PressingPod {
+  readonly uid: string;
+  /** Of all that presses. */
+  readonly share: number;
+  /** A limit of its own holds it: it would be no better off elsewhere. */
+  readonly ownLimit?: boolean | undefined;
+}
+
+/** What a node feels, as a sensor on it told. */
+export interface PressureReading {
+  readonly node: string;
+  readonly category: PressureCategory;
+  /** 0 to 1. */
+  readonly level: number;
+  readonly sign: 'rising' | 'falling';
+  readonly ratePerMinute?: number | undefined;
+  /** Those that press most. */
+  readonly pods?: readonly PressingPod[] | undefined;
+}
+
+/** All that a decision may know. */
+export interface Snapshot {
+  readonly machines: readonly Machine[];
+  readonly pools: readonly PoolSpec[];
+  readonly settings: Settings;
+  readonly cluster: ClusterView;
+  readonly triggers?: readonly TriggerReading[] | undefined;
+  readonly alerts?: readonly AlertReading[] | undefined;
+  readonly pressure?: readonly PressureReading[] | undefined;
+  /** What remote clusters would lend; those that are no longer valid may be among them. */
+  readonly offers?: readonly Offer[] | undefined;
+  /** The node this process runs on: never powered off. */
+  readonly ownNode?: string | undefined;
+}
+
+/** Pods the scheduler found no node for. Those of a DaemonSet are no demand: they follow their nodes. */
+export const waitingPods = ({ pods }: ClusterView): Pod[] =>
+  pods.filter(
+    (pod) =>
+      pod.unschedulable !== undefined &&
+      !pod.node &&
+      !pod.finished &&
+      !pod.terminating &&
+      !pod.belongsToNode &&
+      !pod.nominatedNode,
+  );
+
+export const podName = (pod: PodRef): string => `${pod.namespace}/${pod.name}`;
+
+export const count = (machines: readonly Machine[], ...capacities: Capacity[]): number =>
+  machines.filter((machine) => capacities.includes(capacityOf(machine))).length;

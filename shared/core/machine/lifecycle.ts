@@ -1,0 +1,256 @@
+import type { PoolSpec, Timings } from '../settings.ts';
+import type { ErrorCode, Machine } from './machine.ts';
+
+/** Which function takes the next step while a machine is in a state. */
+export type Step = 'power-action' | 'join-watcher' | 'drain-node';
+
+/** What a machine in this state gives the cluster: nothing, something soon, something, or not for long. */
+export type Capacity = 'none' | 'coming' | 'serving' | 'leaving';
+
+/** How an operation ends: its goal was reached, it failed, or it was called off. */
+export type OperationEnd = 'done' | 'failed' | 'cancelled';
+
+export type MachineEvent =
+  | { readonly type: 'power-on-requested'; readonly operation: string }
+  | { readonly type: 'powered-on' }
+  | { readonly type: 'joined'; readonly node: string }
+  | { readonly type: 'drain-requested'; readonly operation: string }
+  | { readonly type: 'drained' }
+  /** `needed`: demand came back, which is no failure of the drain. */
+  | { readonly type: 'drain-aborted'; readonly why: string; readonly needed?: boolean }
+  | { readonly type: 'power-off-requested'; readonly operation: string }
+  /** A person wants it off at once, whatever runs on it. */
+  | { readonly type: 'cut-requested'; readonly operation: string }
+  | { readonly type: 'powered-off' }
+  /** Its node has been NotReady, or gone, for longer than anybody hopes. */
+  | { readonly type: 'lost'; readonly message: string }
+  | { readonly type: 'failed'; readonly code: ErrorCode; readonly message: string }
+  | { readonly type: 'found-on' }
+  | { readonly type: 'found-off' }
+  | { readonly type: 'maintenance-began' }
+  | { readonly type: 'maintenance-ended' };
+
+/** Returns why the event may not happen to this machine now, or nothing. */
+type Guard = (machine: Machine, now: number) => string | undefined;
+
+interface Transition<To = string> {
+  readonly to: To;
+  readonly guard?: Guard;
+  readonly ends?: OperationEnd;
+}
+
+interface StateRow<To = string> {
+  readonly means: string;
+  readonly waitsFor: string;
+  readonly capacity: Capacity;
+  readonly step?: Step;
+  /** How long the state may last, and the event that ends it then. */
+  readonly deadline?: {
+    readonly text: string;
+    readonly ms: (machine: Machine, pool: PoolSpec, timings: Timings) => number;
+    readonly event: (machine: Machine, after: string) => MachineEvent;
+  };
+  readonly on: Partial<Record<MachineEvent['type'], Transition<To>>>;
+}
+
+const free: Guard = ({ spec, status }, now) => {
+  if (status.operation) return `operation ${status.operation} is under way`;
+  if (spec.maintenance) return 'it is in maintenance';
+  if (status.retryAt !== undefined && status.retryAt > now)
+    return `it is quarantined: ${status.lastError?.message ?? 'its last drain was called off'}`;
+  return undefined;
+};
+const mayStart: Guard = (machine, now) =>
+  machine.spec.powerState === 'off' ? 'it stays off: somebody set its powerState' : free(machine, now);
+const mayLeave: Guard = (machine, now) => {
+  if (machine.spec.powerState === 'on') return 'it stays on: somebody set its powerState';
+  if (machine.status.cannotPowerOff) return 'its driver knows no way to power it off';
+  return free(machine, now);
+};
+const madeOnDemand: Guard = (machine, now) =>
+  machine.spec.made ? free(machine, now) : 'it was not made on demand: off is where it belongs';
+const unoccupied: Guard = ({ status }) => status.operation && `operation ${status.operation} is under way`;
+const notInMaintenance: Guard = (machine, now) =>
+  machine.spec.maintenance ? 'it is in maintenance' : unoccupied(machine, now);
+const powerIsOn: Guard = ({ status }) =>
+  status.powerState === 'on' ? undefined : `power is ${status.powerState}, not on`;
+const powerIsOff: Guard = ({ status }) =>
+  status.powerState === 'off' ? undefined : `power is ${status.powerState}, not off`;
+const dark: Guard = (machine, now) =>
+  machine.status.nodeReady ? 'its node is Ready, whatever the BMC says' : powerIsOff(machine, now);
+const nodeIsReady: Guard = ({ status }) => (status.nodeReady ? undefined : 'its node is not Ready');
+const nodeIsNotReady: Guard = (machine, now) =>
+  machine.status.nodeReady ? 'its node is Ready' : unoccupied(machine, now);
+/** Its kubelet is silent though the machine has power: nothing but the power button reaches it. */
+const hung: Guard = (machine, now) => {
+  if (!machine.status.kubernetesNode) return 'it has no node';
+  return nodeIsNotReady(machine, now) ?? powerIsOn(machine, now) ?? mayLeave(machine, now);
+};
+const drained: Guard = ({ status }) =>
+  status.drain?.podsLeft === 0 ? undefined : `${status.drain?.podsLeft ?? 'unknown'} pods are left on it`;
+/** The boot it is in, or last was in, began with an operation of ours; nobody else uses what was made for us. */
+export const poweredByUs = ({ spec, status }: Machine): boolean =>
+  status.bootTime !== undefined || spec.made === true;
+const nothingToLose: Guard = (machine, now) => {
+  if (machine.status.kubernetesNode && (machine.status.nodeReady || drained(machine, now)))
+    return `node ${machine.status.kubernetesNode} may run pods: drain it first`;
+  if (!poweredByUs(machine)) return 'it was not us who powered it on: whoever did may be using it';
+  return free(machine, now);
+};
+/** What was given up as never joined may join while it is being powered off. */
+const cameBack = (machine: Machine): boolean =>
+  machine.status.nodeReady === true && machine.status.drain?.podsLeft !== 0;
+
+/** Every state and transition. The diagram in docs/ is generated from this table. */
+const table = {
+  off: {
+    means: 'powered off; nobody needs it',
+    waitsFor: 'demand',
+    capacity: 'none',
+    on: {
+      'power-on-requested': { to: 'powering-on', guard: mayStart },
+      'power-off-requested': { to: 'powering-off', guard: madeOnDemand },
+      'found-on': { to: 'joining', guard: powerIsOn },
+      failed: { to: 'error', guard: unoccupied },
+      'maintenance-began': { to: 'maintenance' },
+    },
+  },
+  'powering-on': {
+    means: 'told to power on; not verified yet',
+    waitsFor: 'the BMC to say on in consecutive reads',
+    capacity: 'coming',
+    step: 'power-action',
+    deadline: {
+      text: 'powerOnTimeout; provisionTimeout where only its node tells whether it is on',
+      ms: ({ status }, pool, timings) => (status.blind ? pool.provisionTimeoutMs : timings.powerOnTimeoutMs),
+      event: ({ status }, after) => ({
+        type: 'failed',
+        code: 'power-on-failed',
+        message: `power is still ${status.powerState} ${after} after power-on was asked for`,
+      }),
+    },
+    on: {
+      'powered-on': { to: 'joining', guard: powerIsOn },
+      failed: { to: 'error', ends: 'failed' },
+    },
+  },
+  joining: {
+    means: 'powered on; booting until its node is Ready',
+    waitsFor: 'a Ready node that is this machine',
+    capacity: 'coming',
+    step: 'join-watcher',
+    deadline: {
+      text: 'provisionTimeout, or three times the learned boot time',
+      // Not just once the usual boot: a file system check or a firmware update is no failure yet.
+      ms: ({ status }, pool, timings) =>
+        Math.min(
+          pool.provisionTimeoutMs,
+          Math.max(timings.shortestJoinTimeoutMs, 3 * (status.learnedBootMs ?? Number.POSITIVE_INFINITY)),
+        ),
+      event: (_machine, after) => ({
+        type: 'failed',
+        code: 'never-joined',
+        message: `powered on, but no Ready node after ${after}`,
+      }),
+    },
+    on: {
+      joined: { to: 'ready', guard: nodeIsReady, ends: 'done' },
+      'found-off': { to: 'error', guard: dark, ends: 'failed' },
+      'cut-requested': { to: 'powering-off', guard: notInMaintenance },
+      failed: { to: 'error', ends: 'failed' },
+      'maintenance-began': { to: 'maintenance', guard: unoccupied },
+    },
+  },
+  ready: {
+    means: 'serving as a node',
+    waitsFor: 'nobody needing it any more',
+    capacity: 'serving',
+    on: {
+      'drain-requested': { to: 'draining', guard: mayLeave },
+      'cut-requested': { to: 'powering-off', guard: notInMaintenance },
+      lost: { to: 'error', guard: nodeIsNotReady },
+      'power-off-requested': { to: 'powering-off', guard: hung },
+      'found-off': { to: 'off', guard: dark },
+      'maintenance-began': { to: 'maintenance', guard: unoccupied },
+    },
+  },
+  draining: {
+    means: 'cordoned; its pods are being evicted',
+    waitsFor: 'every pod to be gone',
+    capacity: 'leaving',
+    step: 'drain-node',
+    deadline: {
+      text: 'drainTimeout',
+      ms: (_machine, pool) => pool.scaleDown.drainTimeoutMs,
+      event: ({ status }, after) => ({
+        type: 'drain-aborted',
+        why: `${status.drain?.podsLeft ?? 'some'} pods are left after ${after}${status.drain?.waitingFor ? `; it waits for ${status.drain.waitingFor}` : ''}`,
+      }),
+    },
+    on: {
+      drained: { to: 'powering-off', guard: drained },
+      'drain-aborted': { to: 'ready', ends: 'cancelled' },
+      'found-off': { to: 'off', guard: dark, ends: 'cancelled' },
+    },
+  },
+  'powering-off': {
+    means: 'drained and told to power off; not verified yet',
+    waitsFor: 'the BMC to say off in consecutive reads',
+    capacity: 'leaving',
+    step: 'power-action',
+    deadline: {
+      text: 'powerOffTimeout; at once when its node is Ready and was not drained',
+      ms: (machine, _pool, timings) => (cameBack(machine) ? 0 : timings.powerOffTimeoutMs),
+      event: (machine, after) => ({
+        type: 'failed',
+        code: 'power-off-failed',
+        message: cameBack(machine)
+          ? 'its node is Ready after all and may run pods: it stays on'
+          : `power is still ${machine.status.powerState} ${after} after power-off was asked for`,
+      }),
+    },
+    on: {
+      'powered-off': { to: 'off', guard: powerIsOff, ends: 'done' },
+      failed: { to: 'error', ends: 'failed' },
+    },
+  },
+  error: {
+    means: 'quarantined after a failure',
+    waitsFor: 'the time of its next try, or its node to turn up after all',
+    capacity: 'none',
+    step: 'power-action',
+    on: {
+      joined: { to: 'ready', guard: nodeIsReady },
+      'found-off': { to: 'off', guard: dark },
+      'found-on': { to: 'joining', guard: powerIsOn },
+      'power-off-requested': { to: 'powering-off', guard: nothingToLose },
+      'cut-requested': { to: 'powering-off', guard: notInMaintenance },
+      'maintenance-began': { to: 'maintenance' },
+    },
+  },
+  maintenance: {
+    means: 'in the hands of a person; never touched',
+    waitsFor: 'maintenance to end',
+    capacity: 'none',
+    on: {
+      'maintenance-ended': { to: 'off' },
+    },
+  },
+} as const satisfies Record<string, StateRow>;
+
+export type MachineState = keyof typeof table;
+
+/** A machine nobody has looked at yet starts here; its BMC will tell what it really is. */
+export const initialState: MachineState = 'off';
+
+export const lifecycle: Readonly<Record<MachineState, StateRow<MachineState>>> = table;
+
+export const states = Object.keys(table) as MachineState[];
+
+export const capacityOf = (machine: Machine): Capacity => lifecycle[machine.status.state].capacity;
+
+/** In the hands of a person: only they can end that. */
+export const isSetAside = (machine: Machine): boolean =>
+  lifecycle[machine.status.state].on['maintenance-ended'] !== undefined;
+
+export const stepOf = (machine: Machine): Step | undefined => lifecycle[machine.status.state].step;

@@ -1,0 +1,98 @@
+import { stableReads, type Timings } from '../settings.ts';
+import { seconds } from '../text.ts';
+import type { Power, PowerVerb } from './machine.ts';
+import type { Operation } from './operation.ts';
+
+export type PowerStep =
+  | { readonly kind: 'command'; readonly verb: PowerVerb; readonly why: string }
+  | { readonly kind: 'wait'; readonly why: string }
+  | { readonly kind: 'reached' }
+  /** More tries would not help. */
+  | { readonly kind: 'impossible'; readonly why: string };
+
+/** What the machine was told before, by whatever operation, and what can be asked of it at all. */
+export interface Powers {
+  readonly softOff: boolean;
+  readonly hardOff: boolean;
+  readonly lastCommandAt?: number | undefined;
+  /** An off that was sent and may still come. */
+  readonly pendingOff?: { readonly verb: PowerVerb; readonly at: number } | undefined;
+  /** Its power is unknown, but it is there: what was made on demand can be asked to go all the same. */
+  readonly lingers?: boolean | undefined;
+}
+
+/**
+ * The next step of a power operation, from what the BMC says now and what it was told before.
+ * A command is a request, not a result: only consecutive equal reads are. Set-state commands only.
+ */
+export function nextPowerStep(
+  operation: Operation,
+  reading: { readonly power: Power; readonly times: number },
+  powers: Powers,
+  timings: Timings,
+  now: number,
+): PowerStep {
+  if (operation.goal === 'off' && !powers.softOff && !powers.hardOff && reading.power !== 'off')
+    return { kind: 'impossible', why: 'this machine cannot be powered off by its driver' };
+  const mayGo = operation.goal === 'off' && operation.commands.length === 0 && powers.lingers === true;
+  if (reading.power === 'unknown' && !mayGo) return { kind: 'wait', why: 'power is unknown' };
+  const mayStillGoOff = operation.goal === 'on' && offMayCome(powers, reading.power, timings, now);
+  if (mayStillGoOff) return { kind: 'wait', why: mayStillGoOff };
+  const again: PowerStep = { kind: 'wait', why: `power is ${reading.power}; reading again to be sure` };
+  if (reading.power === operation.goal) return reading.times >= stableReads ? { kind: 'reached' } : again;
+  // One read of Off does not prove that the off has had its effect.
+  if (powers.pendingOff && operation.goal === 'on' && reading.times < stableReads) return again;
+  const step =
+    operation.goal === 'on'
+      ? stepTowardsOn(operation, timings, now)
+      : stepTowardsOff(operation, powers, timings, now);
+  return step.kind === 'command' && tooSoon(powers, timings, now)
+    ? { kind: 'wait', why: 'its BMC was given a command just now' }
+    : step;
+}
+
+/** A late off kills a machine that was just started: on is neither believed nor sent before it came. */
+function offMayCome(
+  { pendingOff }: Powers,
+  power: Power,
+  { powerOffTimeoutMs }: Timings,
+  now: number,
+): string | undefined {
+  if (!pendingOff || power !== 'on') return undefined;
+  const age = now - pendingOff.at;
+  return age < powerOffTimeoutMs
+    ? `an off was sent ${seconds(Math.max(0, age))} ago and may still come`
+    : undefined;
+}
+
+/** Whoever wrote the time down may have a clock that is off: what lies far ahead is not waited for. */
+const tooSoon = ({ lastCommandAt }: Powers, { commandEveryMs }: Timings, now: number): boolean =>
+  lastCommandAt !== undefined && Math.abs(now - lastCommandAt) < commandEveryMs;
+
+function stepTowardsOn(operation: Operation, timings: Timings, now: number): PowerStep {
+  const last = operation.commands.at(-1);
+  if (!last) return { kind: 'command', verb: 'on', why: operation.why };
+  if (now - last.at < timings.resendAfterMs) return { kind: 'wait', why: 'on was requested' };
+  return { kind: 'command', verb: 'on', why: 'still off: sent again' };
+}
+
+function stepTowardsOff(
+  operation: Operation,
+  { softOff, hardOff }: Powers,
+  timings: Timings,
+  now: number,
+): PowerStep {
+  const first = operation.commands[0];
+  const last = operation.commands.at(-1);
+  if (!first || !last)
+    return { kind: 'command', verb: softOff ? 'soft-off' : 'hard-off', why: operation.why };
+  // The first may never have been sent: whoever wrote it down can have died before. A second one gets its time too.
+  const askedTwice = operation.commands.length > 1;
+  const inVain = hardOff && (!softOff || (askedTwice && now - first.at >= timings.softOffPatienceMs));
+  const verb: PowerVerb = inVain ? 'hard-off' : 'soft-off';
+  const { resendAfterMs, softOffPatienceMs } = timings;
+  const waitMs = last.verb === 'soft-off' ? Math.min(resendAfterMs, softOffPatienceMs) : resendAfterMs;
+  if (now - last.at < waitMs) return { kind: 'wait', why: `${last.verb.replace('-', ' ')} was requested` };
+  const why = verb === last.verb ? 'still on: sent again' : 'still on: the soft off was ignored';
+  return { kind: 'command', verb, why };
+}

@@ -1,0 +1,32 @@
+import type { Group } from '../decide/demand.ts';
+import type { Place } from '../simulate/world.ts';
+import type { Chooser, Chosen } from './greedy.ts';
+import type { Order } from './orders.ts';
+import type { Packing } from './settle.ts';
+import type { Shelf } from './shelves.ts';
+import type { Value } from './value.ts';
+
+/** Everything a plan is made from. The world has nobody of the groups in it yet. */
+export interface Task {
+  readonly chooser: Chooser;
+  readonly groups: readonly Group[];
+  /** Whether the group has waited long enough for machines of the shelf's pool. */
+  readonly mayAsk: (group: Group, shelf: Shelf) => boolean;
+  readonly running: readonly Place[];
+  /** Machines on their way. */
+  readonly coming: readonly Place[];
+}
+
+export interface Study extends Task {
+  readonly orders: readonly Order[];
+  readonly share: Float64Array;
+  /** How many more sets of machines may be looked at. */
+  readonly looks: { left: number };
+}
+
+/** Machines, where everybody goes with them, and what that is worth. */
+export interface Draft {
+  readonly chosen: readonly Chosen[];
+  readonly packing: Packing;
+  readonly value: Value;
+}

@@ -1,0 +1,25 @@
+import type { Clock } from '../ports/clock.ts';
+
+/** Node fires longer timers at once instead. */
+const longestTimerMs = 2 ** 31 - 1;
+
+export const realClock: Clock = {
+  now: () => Date.now(),
+  monotonic: () => performance.now(),
+  async sleep(ms, signal) {
+    for (let left = ms; left > 0 && !signal?.aborted; left -= longestTimerMs)
+      await timer(Math.min(left, longestTimerMs), signal);
+  },
+};
+
+function timer(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve) => {
+    const finish = () => {
+      clearTimeout(timeout);
+      signal?.removeEventListener('abort', finish);
+      resolve();
+    };
+    const timeout = setTimeout(finish, ms);
+    signal?.addEventListener('abort', finish);
+  });
+}

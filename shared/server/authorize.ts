@@ -1,0 +1,37 @@
+import type { IncomingMessage } from 'node:http';
+import type { Log } from '../process/log.ts';
+import { type CallerOptions, checkCallers, isLoopback } from './authenticate.ts';
+import { HttpError } from './http-answer.ts';
+import { createRateLimit, type RateLimit } from './rate-limit.ts';
+import type { May } from './routes.ts';
+
+export interface DoorOptions extends CallerOptions {
+  /** What one caller may send; unlimited unless said. */
+  readonly rateLimit?: RateLimit | undefined;
+  readonly log: Log;
+}
+
+/** Lets a request in and says what it may do, or throws the HttpError that it is answered with. */
+export type Door = (request: IncomingMessage) => Promise<May>;
+
+export async function openDoor(options: DoorOptions): Promise<Door> {
+  const { host, token, review, certificates, insecure, rateLimit, log } = options;
+  const check = await checkCallers(options);
+  if (insecure && !isLoopback(host) && !token && !review && !certificates)
+    log.warn({ host }, 'insecure: whoever reaches this address can power machines on and off');
+  const waitOf = rateLimit && createRateLimit(rateLimit);
+  return async (request) => {
+    const { name, may } = await check(request);
+    const seconds = waitOf?.(name);
+    if (seconds !== undefined)
+      throw new HttpError(
+        429,
+        `more than ${rateLimit?.perSecond} requests a second: wait ${seconds} s, or set BAMEL_RATE_LIMIT`,
+        { retryAfterSeconds: seconds },
+        { 'retry-after': String(seconds) },
+      );
+    if (may === 'read' && request.method !== 'GET' && request.method !== 'HEAD')
+      throw new HttpError(403, 'this token may only look: to act, send the one of BAMEL_TOKEN_FILE');
+    return may;
+  };
+}

@@ -1,0 +1,79 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type Outcome, retryLater } from '../core/outcome.ts';
+import { newId } from '../process/ids.ts';
+import { describeProblem } from '../schema/zod-issue.ts';
+import type { ReceivedEvent } from './cloud-event.ts';
+import type { EventGuard } from './event-guard.ts';
+import { wakingPattern } from './event-type.ts';
+import type { FunctionDefinition, ServedFunction } from './function.ts';
+import { type Answer, HttpError } from './http-answer.ts';
+import { eventAnswer, jsonAnswer, worstOutcome } from './http-outcome.ts';
+import { type Parsed, parseEventInput, parseInput } from './input.ts';
+import { type InvokeDeps, invoke } from './invoke.ts';
+import { receive } from './parse-request.ts';
+import { type BodyLimits, readBody } from './request-body.ts';
+import type { Route } from './routes.ts';
+
+export interface FunctionRouteOptions extends InvokeDeps {
+  readonly body: BodyLimits;
+  readonly maxDepth: number;
+  /** Against events that come again, or too late. */
+  readonly guard?: EventGuard | undefined;
+}
+
+/** `POST /<name>`: reads the request, runs the function, answers. */
+export function functionRoute(served: ServedFunction, path: string, options: FunctionRouteOptions): Route {
+  const { definition } = served;
+  const { guard, metrics } = options;
+  return {
+    method: 'POST',
+    path,
+    async respond({ request, response, signal }): Promise<Answer> {
+      const body = await readBody(request, options.body, () => goAhead(request, response));
+      const received = receive(request.headers, body, options.maxDepth);
+      const run = (trigger: string, id: string, input: unknown, event?: ReceivedEvent): Promise<Outcome> =>
+        signal.aborted
+          ? Promise.resolve(retryLater(1_000, 'this process is stopping'))
+          : invoke(served, input, { trigger, id, signal, ...(event && { event }) }, options);
+      if (received.kind === 'json') {
+        const input = accepted(parseInput(definition, received.data));
+        return jsonAnswer(await run('by-hand', newId('req'), input));
+      }
+      // All are checked before the first is handled: a batch is taken or not, never in part.
+      const calls = received.events.map((event) => ({ event, input: eventInput(definition, event) }));
+      for (const { event } of calls) guard?.check(event);
+      metrics?.eventsReceived.inc({ function: definition.name }, calls.length);
+      const outcomes: Outcome[] = [];
+      for (const { event, input } of calls) {
+        const work = (): Promise<Outcome> => run(event.type, event.id, input, event);
+        outcomes.push(await (guard ? guard.once(event, work) : work()));
+      }
+      return eventAnswer(worstOutcome(outcomes));
+    },
+  };
+}
+
+/** 400 makes Knative give the event to the dead letters at once: trying a misrouted event again would not help. */
+function eventInput<Input>(definition: FunctionDefinition<Input>, event: ReceivedEvent): Input {
+  const { name, wakesOn } = definition;
+  if (definition.takesAnyEvent) return accepted(parseInput(definition, {}));
+  if (!wakingPattern(wakesOn, event.type))
+    throw new HttpError(400, `${name} is not woken by events of type ${event.type}`, {
+      attribute: 'type',
+      allowed: wakesOn,
+    });
+  return accepted(parseEventInput(definition, event));
+}
+
+export function accepted<Input>(parsed: Parsed<Input>): Input {
+  if (parsed.ok) return parsed.input;
+  const [first] = parsed.problems;
+  throw new HttpError(400, parsed.problems.map(describeProblem).join('; '), {
+    field: first?.field,
+    ...(first?.allowed && { allowed: first.allowed }),
+  });
+}
+
+export function goAhead({ headers }: IncomingMessage, response: ServerResponse): void {
+  if (headers.expect?.toLowerCase() === '100-continue') response.writeContinue();
+}

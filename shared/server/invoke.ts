@@ -1,0 +1,73 @@
+import { type Outcome, retryLater } from '../core/outcome.ts';
+import { ClusterError } from '../ports/cluster.ts';
+import { PowerError } from '../ports/power.ts';
+import { StoreError } from '../ports/store.ts';
+import { SinkError } from '../process/http-sink.ts';
+import type { Log } from '../process/log.ts';
+import type { Metrics } from '../process/metrics.ts';
+import { wakingPattern } from './event-type.ts';
+import type { Invocation, ServedFunction } from './function.ts';
+
+const retryAfterMs = 1_000;
+
+export interface InvokeDeps {
+  readonly log: Log;
+  readonly metrics?: Metrics | undefined;
+  /** By function, what was last said to be wrong: an outage is told once, not with every tick. */
+  readonly told: Map<string, string>;
+}
+
+/** Runs a function; whatever it throws is an outcome as well. */
+export async function invoke<Input>(
+  { definition, handle }: ServedFunction<Input>,
+  input: Input,
+  invocation: Invocation,
+  { log, metrics, told }: InvokeDeps,
+): Promise<Outcome> {
+  const { trigger, id } = invocation;
+  const about = { function: definition.name, trigger, id };
+  const stopTimer = metrics?.duration.startTimer({ function: definition.name });
+  const outcome = await (async () => handle(input, invocation))().catch((error: unknown) =>
+    outcomeOfError(error, about, log),
+  );
+  stopTimer?.();
+  metrics?.invocations.inc({
+    function: definition.name,
+    // The pattern, not the type: types are up to the sender, and every new label value costs memory for ever.
+    trigger:
+      invocation.event && definition.takesAnyEvent
+        ? 'any'
+        : (wakingPattern(definition.wakesOn, trigger) ?? trigger),
+    outcome: outcome.kind,
+  });
+  tell(outcome, about, log, told);
+  return outcome;
+}
+
+function tell(
+  outcome: Outcome,
+  about: { readonly function: string },
+  log: Log,
+  told: Map<string, string>,
+): void {
+  if (outcome.kind === 'done') {
+    if (told.delete(about.function)) log.warn(about, 'function works again');
+    else log.debug(about, 'function done');
+    return;
+  }
+  // How long it has lasted is part of some reasons, and no news.
+  const news = outcome.why.replace(/\d+/g, '');
+  const level = told.get(about.function) === news ? 'debug' : 'warn';
+  told.set(about.function, news);
+  log[level]({ ...about, outcome: outcome.kind, why: outcome.why }, 'function not done');
+}
+
+/** The world not answering is no failure of ours: later it may. Neither is a bug a reason to drop an event. */
+function outcomeOfError(error: unknown, about: { readonly id: string }, log: Log): Outcome {
+  if (error instanceof StoreError || error instanceof SinkError)
+    return retryLater(retryAfterMs, error.message);
+  if (error instanceof ClusterError || error instanceof PowerError)
+    return retryLater(error.retryAfterMs ?? retryAfterMs, error.message);
+  log.error({ ...about, err: error }, 'function failed unexpectedly: this is a bug');
+  return retryLater(retryAfterMs, `internal error, look for id ${about.id} in the log`);
+}

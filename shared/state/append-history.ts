@@ -1,0 +1,39 @@
+import type { MachineStatus } from '../core/machine/machine.ts';
+import type { Lease } from '../ports/store.ts';
+import { encode } from './codec.ts';
+import type { Inventory, MachineRecord } from './inventory.ts';
+import { keys } from './keys.ts';
+
+/** As of everything that happens to a machine: see changes.ts. */
+const historyLength = 50;
+
+export interface Note {
+  readonly event: string;
+  readonly by: string;
+  readonly why: string;
+  readonly observed?: Partial<MachineStatus>;
+  readonly lease: Lease;
+  readonly now: number;
+}
+
+/** Keeps in its history what a person did to a machine, where its state stays what it is. False: read again. */
+export async function note(
+  { store }: Inventory,
+  { spec: { name }, status, history, revisions }: MachineRecord,
+  { event, by, why, observed, lease, now }: Note,
+): Promise<boolean> {
+  const entry = { at: now, by, event, from: status.state, to: status.state, why };
+  const [statusKey, eventsKey] = [keys.node(name, 'status'), keys.node(name, 'events')];
+  const { committed } = await store.commit(
+    [
+      lease.fence,
+      { key: statusKey, revision: revisions.status },
+      { key: eventsKey, revision: revisions.events },
+    ],
+    [
+      { put: statusKey, value: encode({ ...status, ...observed }) },
+      { put: eventsKey, value: encode({ entries: [...history, entry].slice(-historyLength) }) },
+    ],
+  );
+  return committed;
+}

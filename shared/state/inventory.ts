@@ -1,0 +1,112 @@
+import type { DecisionRecord } from '../core/decide/decision.ts';
+import type { OperationEnd } from '../core/machine/lifecycle.ts';
+import type { Machine } from '../core/machine/machine.ts';
+import type { Operation } from '../core/machine/operation.ts';
+import type { PoolSpec, Settings } from '../core/settings.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Store } from '../ports/store.ts';
+import { type MachineInput, MachineSpec } from '../schema/machine.ts';
+import { PoolSpec as PoolSchema } from '../schema/pool.ts';
+import { Settings as SettingsSchema } from '../schema/settings.ts';
+import { decode } from './codec.ts';
+import { keys, splitKey } from './keys.ts';
+import { checked, createRecordReader } from './machine-record.ts';
+import type { Source } from './source.ts';
+
+/** Something that happened to a machine. The last few are kept with it. */
+export interface HistoryEntry {
+  readonly at: number;
+  readonly by: string;
+  readonly event: string;
+  readonly from: string;
+  readonly to: string;
+  readonly why?: string | undefined;
+  readonly operation?: string | undefined;
+}
+
+/** A machine as read from the store, with what a compare-and-swap needs. */
+export interface MachineRecord extends Machine {
+  /** Since when it has been in its state, by our own clock where we saw that happen. */
+  readonly since: number;
+  /** The spec as it stands in the store, for copying into an operation. */
+  readonly input: MachineInput;
+  readonly history: readonly HistoryEntry[];
+  /** Who describes it, where that is not the file. */
+  readonly source?: Source | undefined;
+  readonly revisions: {
+    readonly spec: number;
+    readonly status: number;
+    readonly metrics: number;
+    readonly events: number;
+  };
+}
+
+/** An operation as it stands in the store: its spec is the input's copy. */
+export type StoredOperation = Omit<Operation, 'spec'> & { readonly spec: MachineInput };
+
+export interface OperationRecord {
+  readonly operation: Operation;
+  readonly stored: StoredOperation;
+  readonly revision: number;
+}
+
+/** Something happened to a machine, for those who count. */
+export interface Happened {
+  readonly pool: string;
+  /** Of the operation that it ended, if it did. */
+  readonly goal?: Operation['goal'] | undefined;
+  readonly end?: OperationEnd | undefined;
+  /** From the power being seen on to the Ready node, when that is what happened. */
+  readonly bootMs?: number | undefined;
+}
+
+/** Typed reading of the store. Writing goes through changes.ts. */
+export interface Inventory {
+  readonly store: Store;
+  /** Told of every change of a machine's state, once it is written. */
+  readonly heard?: ((happened: Happened) => void) | undefined;
+  machines(): Promise<MachineRecord[]>;
+  machine(name: string): Promise<MachineRecord | undefined>;
+  pools(): Promise<PoolSpec[]>;
+  settings(): Promise<Settings>;
+  operation(id: string): Promise<OperationRecord | undefined>;
+  decision(id: string): Promise<DecisionRecord | undefined>;
+}
+
+export function createInventory(store: Store, clock: Clock): Inventory {
+  const readRecords = createRecordReader(clock);
+  const records = async (prefix: string): Promise<MachineRecord[]> => {
+    const { entries } = await store.list(prefix);
+    return readRecords(entries);
+  };
+
+  return {
+    store,
+    machines: () => records(keys.nodes),
+    machine: async (name) => (await records(`${keys.nodes}${name}/`))[0],
+    async pools() {
+      const { entries } = await store.list(keys.pools);
+      return entries
+        .filter(({ key }) => splitKey(key, keys.pools).part === 'config')
+        .map(({ key, value }) => checked(PoolSchema, key, decode(key, value)));
+    },
+    async settings() {
+      const entry = await store.get(keys.global('config'));
+      return checked(SettingsSchema, keys.global('config'), entry ? decode(entry.key, entry.value) : {});
+    },
+    async operation(id) {
+      const entry = await store.get(keys.operation(id));
+      if (!entry) return undefined;
+      const stored = decode<StoredOperation>(entry.key, entry.value);
+      return {
+        operation: { ...stored, spec: checked(MachineSpec, entry.key, stored.spec) },
+        stored,
+        revision: entry.revision,
+      };
+    },
+    async decision(id) {
+      const entry = await store.get(keys.decision(id));
+      return entry && decode<DecisionRecord>(entry.key, entry.value);
+    },
+  };
+}

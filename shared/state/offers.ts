@@ -1,0 +1,114 @@
+import { judge, type Taken } from '../adapters/remote-discovery/sealed-offer.ts';
+import type { Offer } from '../core/remote/offer.ts';
+import type { TrustedProvider } from '../core/remote/remote-settings.ts';
+import type { Store } from '../ports/store.ts';
+import type { SealedOffer } from '../schema/offer.ts';
+import { toOffer } from '../schema/offer.ts';
+import { decode, encode } from './codec.ts';
+import { keys } from './keys.ts';
+
+/** An offer as it stands in the store. */
+export interface StoredOffer {
+  readonly offer: Offer;
+  readonly sealed: SealedOffer;
+  readonly serial: number;
+  readonly receivedAt: number;
+  /** The listing it was read from; `published`: it was sent to us. */
+  readonly from: string;
+  readonly latencyMs?: number | undefined;
+}
+
+/** Sent to us by its provider: ours to pass on. */
+export const sentToUs = 'published';
+
+/** An offer that has ended is shown for a while: people look for it. */
+const graceMs = 3_600_000;
+
+const mostTries = 5;
+
+/** Every offer that is known, those that have just ended included. */
+export async function readOffers(store: Store): Promise<Offer[]> {
+  return (await readStoredOffers(store)).map(({ offer, latencyMs }) => ({ ...offer, latencyMs }));
+}
+
+export async function readStoredOffers(store: Store): Promise<StoredOffer[]> {
+  const { entries } = await store.list(keys.offers);
+  return entries.map(({ key, value }) => decode<StoredOffer>(key, value));
+}
+
+/** `older`: a later publication of it is known, or another one with the same number. */
+export type Written = 'new' | 'known' | 'older';
+
+/** Keeps an offer unless a later one is there already. */
+export async function writeOffer(
+  store: Store,
+  { published, sealed }: Taken,
+  { from, now }: { readonly from: string; readonly now: number },
+): Promise<Written> {
+  const offer = toOffer(published);
+  const key = keys.offer(offer.id);
+  for (let tries = 1; ; tries += 1) {
+    const entry = await store.get(key);
+    const before = entry && decode<StoredOffer>(key, entry.value);
+    if (before && published.serial <= before.serial)
+      return before.sealed.payload === sealed.payload ? 'known' : 'older';
+    const stored: StoredOffer = {
+      offer,
+      sealed,
+      serial: published.serial,
+      receivedAt: now,
+      // What was sent to us stays ours to pass on, wherever else it is read.
+      from: before?.from === sentToUs ? sentToUs : from,
+      latencyMs: before?.latencyMs,
+    };
+    const { committed } = await store.commit(
+      [{ key, revision: entry?.revision ?? 0 }],
+      [{ put: key, value: encode(stored) }],
+    );
+    if (committed || tries === mostTries) return 'new';
+  }
+}
+
+/** Writes down how long each provider took to answer, where that has changed much. */
+export async function noteLatency(store: Store, latencies: ReadonlyMap<string, number>): Promise<void> {
+  const { entries } = await store.list(keys.offers);
+  for (const { key, value, revision } of entries) {
+    const stored = decode<StoredOffer>(key, value);
+    const latencyMs = latencies.get(stored.offer.endpoint);
+    if (latencyMs === undefined || isAlike(stored.latencyMs, latencyMs)) continue;
+    // Somebody else's write meanwhile wins: the next look measures again.
+    await store.commit([{ key, revision }], [{ put: key, value: encode({ ...stored, latencyMs }) }]);
+  }
+}
+
+const isAlike = (before: number | undefined, now: number): boolean =>
+  before !== undefined && Math.abs(before - now) <= Math.max(2, before / 5);
+
+/** Removes one, as long as it is not later than `serial`. */
+export async function withdrawOffer(store: Store, id: string, serial: number): Promise<void> {
+  const entry = await store.get(keys.offer(id));
+  if (!entry || decode<StoredOffer>(entry.key, entry.value).serial > serial) return;
+  await store.commit([{ key: entry.key, revision: entry.revision }], [{ delete: entry.key }]);
+}
+
+/** Removes what ended long ago, and at once what we would not take any more. Answers what is left. */
+export async function pruneOffers(
+  store: Store,
+  trust: readonly TrustedProvider[],
+  now: number,
+): Promise<StoredOffer[]> {
+  const { entries } = await store.list(keys.offers);
+  const left: StoredOffer[] = [];
+  for (const { key, value, revision } of entries) {
+    const stored = decode<StoredOffer>(key, value);
+    const ended = now >= stored.offer.validUntil;
+    const judged = judge(stored.sealed, { trust, now });
+    const keep = ended ? isKept(judged, stored, now) : 'sealed' in judged;
+    if (keep) left.push(stored);
+    else await store.commit([{ key, revision }], [{ delete: key }]);
+  }
+  return left;
+}
+
+const isKept = (judged: ReturnType<typeof judge>, { offer }: StoredOffer, now: number): boolean =>
+  'reason' in judged && judged.reason === 'expired' && now < offer.validUntil + graceMs;

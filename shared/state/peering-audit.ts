@@ -1,0 +1,63 @@
+import type { Store } from '../ports/store.ts';
+import { decode, encode } from './codec.ts';
+import { keys } from './keys.ts';
+
+/** What somebody wanted of discovery, and what came of it. Nothing in it is a credential. */
+export interface AuditEntry {
+  readonly at: number;
+  readonly what: 'nonce' | 'exchange' | 'publish' | 'offer';
+  /** The cluster it is about, as far as that is known. */
+  readonly who: string;
+  /** Who asked, or where it was read. */
+  readonly from: string;
+  readonly result: 'accepted' | (string & {});
+  readonly why?: string | undefined;
+}
+
+export interface KeptEntry extends AuditEntry {
+  /** The same again and again is one entry; `at` is the last time. */
+  readonly times: number;
+  readonly firstAt: number;
+}
+
+interface Book {
+  readonly accepted: readonly KeptEntry[];
+  readonly refused: readonly KeptEntry[];
+}
+
+/** Of each kind: whoever is refused a thousand times does not wash away who was let in. */
+const kept = 100;
+const mostTries = 10;
+
+async function readBook(store: Store) {
+  const entry = await store.get(keys.global('peering-audit'));
+  const book: Book = entry ? decode<Book>(entry.key, entry.value) : { accepted: [], refused: [] };
+  return { book, revision: entry?.revision ?? 0 };
+}
+
+/** The latest first. */
+export async function readAudit(store: Store): Promise<KeptEntry[]> {
+  const { book } = await readBook(store);
+  return [...book.accepted, ...book.refused].sort((a, b) => b.at - a.at);
+}
+
+export async function writeAudit(store: Store, entry: AuditEntry): Promise<void> {
+  const key = keys.global('peering-audit');
+  const kind = entry.result === 'accepted' ? 'accepted' : 'refused';
+  for (let tries = 1; tries <= mostTries; tries += 1) {
+    const { book, revision } = await readBook(store);
+    const before = book[kind].find((one) => isSame(one, entry));
+    const now: KeptEntry = {
+      ...entry,
+      times: (before?.times ?? 0) + 1,
+      firstAt: before?.firstAt ?? entry.at,
+    };
+    const entries = [...book[kind].filter((one) => one !== before), now].slice(-kept);
+    const value = encode({ ...book, [kind]: entries });
+    const { committed } = await store.commit([{ key, revision }], [{ put: key, value }]);
+    if (committed) return;
+  }
+}
+
+const isSame = (a: AuditEntry, b: AuditEntry): boolean =>
+  a.what === b.what && a.who === b.who && a.from === b.from && a.result === b.result;

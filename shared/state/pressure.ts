@@ -1,0 +1,116 @@
+import type { PressureBand } from '../core/decide/signals/pressure-bands.ts';
+import type { PressureCategory, PressureReading } from '../core/decide/snapshot.ts';
+import type { Entry, Store } from '../ports/store.ts';
+import type { PressureReport } from '../schema/pressure.ts';
+import { decode, encode } from './codec.ts';
+import { keys } from './keys.ts';
+
+/** What nobody repeats for so long is over, or its sensor is: it counts no more. Sensors repeat every 10 s. */
+const pressureExpiryMs = 60_000;
+
+/** A node that nothing was heard of for so long is likely gone. */
+const forgetMs = 24 * 3_600_000;
+
+interface Held extends Omit<PressureReading, 'node'> {
+  readonly band: PressureBand;
+  readonly at: number;
+}
+
+/** The value under a node's key. */
+interface NodePressure {
+  /** Of the last report that was taken. */
+  readonly sequence: number;
+  readonly readings: Readonly<Partial<Record<PressureCategory, Held>>>;
+}
+
+export interface Recorded {
+  /** Those that changed something: a band, or what had been forgotten. */
+  readonly news: readonly PressureReport[];
+  /** Those that were older than what is known. */
+  readonly old: number;
+}
+
+/** A commit takes no more. */
+const atOnce = 50;
+const mostTries = 5;
+
+/** Writes down what sensors told. A report that is not newer than the last one of its node changes nothing. */
+export async function recordPressure(
+  store: Store,
+  reports: readonly PressureReport[],
+  now: number,
+): Promise<Recorded> {
+  const byNode = Map.groupBy(reports, ({ node }) => node);
+  const nodes = [...byNode.keys()].sort();
+  const news: PressureReport[] = [];
+  let old = 0;
+  for (let from = 0; from < nodes.length; from += atOnce) {
+    const some = nodes.slice(from, from + atOnce);
+    for (let tries = 1; ; tries += 1) {
+      const entries = await Promise.all(some.map((node) => store.get(keys.pressure(node))));
+      const merged = some.map((node, index) => merge(entries[index], byNode.get(node) ?? [], now));
+      const { committed } = await store.commit(
+        some.map((node, index) => ({ key: keys.pressure(node), revision: entries[index]?.revision ?? 0 })),
+        some.map((node, index) => ({ put: keys.pressure(node), value: encode(merged[index]?.value ?? {}) })),
+      );
+      // Another process may be writing about the same nodes.
+      if (!committed && tries < mostTries) continue;
+      news.push(...merged.flatMap((one) => one.news));
+      old += merged.reduce((sum, one) => sum + one.old, 0);
+      if (entries.includes(undefined)) await forget(store, now);
+      break;
+    }
+  }
+  return { news, old };
+}
+
+/** In order of their numbers, whatever order they came in. */
+function merge(entry: Entry | undefined, reports: readonly PressureReport[], now: number) {
+  const known = entry ? decode<NodePressure>(entry.key, entry.value) : { sequence: 0, readings: {} };
+  let { sequence } = known;
+  const readings: Partial<Record<PressureCategory, Held>> = { ...known.readings };
+  const news: PressureReport[] = [];
+  let old = 0;
+  for (const report of reports.toSorted((a, b) => a.sequence - b.sequence)) {
+    if (report.sequence <= sequence) {
+      old += 1;
+      continue;
+    }
+    sequence = report.sequence;
+    const before = readings[report.category];
+    const { category, level, sign, to: band, pods, ratePerSecond } = report;
+    const isNews = isFresh(before, now) ? before?.band !== band : band !== 'calm';
+    if (isNews) news.push(report);
+    readings[category] = { category, level, sign, band, pods, ratePerMinute: ratePerSecond * 60, at: now };
+  }
+  return { value: { sequence, readings } satisfies NodePressure, news, old };
+}
+
+const isFresh = (held: Held | undefined, now: number): boolean =>
+  held !== undefined && now - held.at <= pressureExpiryMs;
+
+/** What nodes feel now, as far as it was told lately. */
+export async function readPressure(store: Store, now: number): Promise<PressureReading[]> {
+  const { entries } = await store.list(keys.pressures);
+  return entries.flatMap(({ key, value }) =>
+    Object.values(decode<NodePressure>(key, value).readings)
+      .filter((held) => isFresh(held, now))
+      .map(({ category, level, sign, ratePerMinute, pods }) => ({
+        node: key.slice(keys.pressures.length),
+        category,
+        level,
+        sign,
+        ratePerMinute,
+        pods,
+      })),
+  );
+}
+
+/** Looked for when a node is new, which is when others may have gone. */
+async function forget(store: Store, now: number): Promise<void> {
+  const { entries } = await store.list(keys.pressures);
+  const gone = entries.filter(({ key, value }) =>
+    Object.values(decode<NodePressure>(key, value).readings).every(({ at }) => now - at > forgetMs),
+  );
+  for (const { key, revision } of gone) await store.commit([{ key, revision }], [{ delete: key }]);
+}

@@ -1,0 +1,157 @@
+import type { Clock } from '../ports/clock.ts';
+import type { Store, StoreChange, Watch } from '../ports/store.ts';
+import { newId } from '../process/ids.ts';
+import type { SeenEvents } from '../server/event-guard.ts';
+import { encode } from './codec.ts';
+import { keys } from './keys.ts';
+
+const prefix = keys.seenEvent('ids-');
+
+/** The newest are kept: about half a megabyte of them. */
+const mostIds = 20_000;
+/** In one value; and so many values are removed in one commit. Well below what a commit may hold. */
+const mostInBatch = 500;
+const mostRemoved = 50;
+/** So many of about the same time are made one: whoever starts anew reads them all before its first event. */
+const mergedFrom = 8;
+const windowsKept = 4;
+
+interface Batch {
+  readonly at: number;
+  readonly ids: readonly string[];
+}
+
+export interface StoredSeenEvents extends SeenEvents {
+  close(): Promise<void>;
+}
+
+/**
+ * Ids of handled events, shared through the store. Read from memory, which a watch keeps up to date; written
+ * together, however many come at once, so that a storm of events costs a few commits.
+ */
+export function createSeenEvents(store: Store, clock: Clock, keepMs: number): StoredSeenEvents {
+  const batches = new Map<string, Batch>();
+  /** In how many batches each id is: while some are made one, it is in two. */
+  const known = new Map<string, number>();
+  const heard = Promise.withResolvers<void>();
+  let watching: Promise<Watch> | undefined;
+  let next: { readonly ids: string[]; readonly written: Promise<void> } | undefined;
+  let last: Promise<unknown> = Promise.resolve();
+
+  const forget = (key: string): void => {
+    for (const id of batches.get(key)?.ids ?? []) {
+      const others = (known.get(id) ?? 1) - 1;
+      if (others > 0) known.set(id, others);
+      else known.delete(id);
+    }
+    batches.delete(key);
+  };
+  const learn = (key: string, batch: Batch): void => {
+    forget(key);
+    batches.set(key, batch);
+    for (const id of batch.ids) known.set(id, (known.get(id) ?? 0) + 1);
+  };
+  const take = (change: StoreChange): void => {
+    if (change.type === 'delete') forget(change.key);
+    else if (change.type === 'put') learn(change.entry.key, batchOf(change.entry.value));
+    else {
+      for (const key of [...batches.keys()]) forget(key);
+      for (const { key, value } of change.entries) learn(key, batchOf(value));
+      heard.resolve();
+    }
+  };
+  /** Begun with the first event, not with the process: what never gets one has nothing to watch. */
+  const watched = async (): Promise<void> => {
+    watching ??= store.watch(prefix, take);
+    await watching.catch((error: unknown) => {
+      watching = undefined;
+      throw error;
+    });
+    await heard.promise;
+  };
+  const outdated = (): string[] => {
+    let left = known.size;
+    const isOld = (key: string): boolean => {
+      const { at = 0, ids = [] } = batches.get(key) ?? {};
+      if (left <= mostIds && at >= clock.now() - keepMs) return false;
+      left -= ids.length;
+      return true;
+    };
+    // Keys sort by time: the oldest go first.
+    return [...batches.keys()].sort().filter(isOld).slice(0, mostRemoved);
+  };
+  /** Several that are of about the same time and fit into one. */
+  const mergeable = (): readonly string[] => {
+    const windows = Map.groupBy(batches, ([, { at }]) => Math.floor((at * windowsKept) / keepMs));
+    for (const window of windows.values()) {
+      let room = mostInBatch;
+      const smallestFirst = window.sort(([, a], [, b]) => a.ids.length - b.ids.length);
+      const fitting = smallestFirst.filter(([, { ids }]) => {
+        room -= ids.length;
+        return room >= 0;
+      });
+      if (fitting.length >= mergedFrom) return fitting.slice(0, mostRemoved).map(([key]) => key);
+    }
+    return [];
+  };
+  const write = async (ids: readonly string[]): Promise<void> => {
+    const added: Batch[] = [{ at: clock.now(), ids: [...ids] }];
+    const old = outdated();
+    const removed = old.length > 0 ? old : mergeable();
+    const merged = old.length > 0 ? [] : removed.flatMap((key) => batches.get(key) ?? []);
+    if (merged.length > 0)
+      added.push({
+        at: Math.max(...merged.map(({ at }) => at)),
+        ids: [...new Set(merged.flatMap((batch) => batch.ids))],
+      });
+    const puts = added.map((batch) => ({ put: keys.seenEvent(newId('ids', batch.at)), batch }));
+    await store.commit(
+      [],
+      [
+        ...puts.map(({ put, batch }) => ({ put, value: encode(batch) })),
+        ...removed.map((key) => ({ delete: key })),
+      ],
+    );
+    for (const { put, batch } of puts) learn(put, batch);
+    for (const key of removed) forget(key);
+  };
+  /** Written once those before it are, with all that came meanwhile. */
+  const startBatch = () => {
+    const ids: string[] = [];
+    const written = last.then(() => {
+      if (next?.ids === ids) next = undefined;
+      return write(ids);
+    });
+    last = written.catch(() => undefined);
+    return { ids, written };
+  };
+
+  return {
+    async has(id) {
+      await watched();
+      return known.has(id);
+    },
+    async add(id) {
+      if (!next || next.ids.length >= mostInBatch) next = startBatch();
+      next.ids.push(id);
+      await next.written;
+    },
+    async close() {
+      await last;
+      await (await watching)?.close();
+    },
+  };
+}
+
+/** Called by a watch, where nobody could be told: what cannot be read is no id, and the first to be removed. */
+function batchOf(value: string): Batch {
+  try {
+    const { at, ids } = JSON.parse(value) as Batch;
+    // There may be thousands, all read before the first event is handled: no schema.
+    if (typeof at === 'number' && Array.isArray(ids) && ids.every((id) => typeof id === 'string'))
+      return { at, ids };
+  } catch {
+    // Treated like any other that cannot be read.
+  }
+  return { at: 0, ids: [] };
+}

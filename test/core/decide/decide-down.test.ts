@@ -1,0 +1,192 @@
+import { decide } from '../../../shared/core/decide/decide.ts';
+import type { Snapshot } from '../../../shared/core/decide/snapshot.ts';
+import {
+  Gi,
+  machine,
+  minute,
+  node,
+  now,
+  pod,
+  pool,
+  running,
+  serving,
+  settings,
+  snapshot,
+} from '../support/builders.ts';
+
+const intents = (given: Snapshot): string[] =>
+  decide(given, now).intents.map(({ kind, machine: name }) => `${kind} ${name}`);
+
+const verdict = (given: Snapshot, name: string): string | undefined => {
+  const found = decide(given, now).record.candidates.find(({ machine: candidate }) => candidate === name);
+  return found && `${found.verdict}: ${found.why}`;
+};
+
+const summary = (given: Snapshot): string => decide(given, now).record.summary;
+
+const _pods = (count: number, parts = {}) =>
+  Array.from({ length: count }, (_, index) => pod(`p${index}`, parts));
+
+describe('powering off', () => {
+  /** m1 is idle; another node keeps the cluster alive. */
+  const idle = (parts: Parameters<typeof snapshot>[0] = {}): Snapshot =>
+    snapshot({ machines: [serving('m1')], nodes: [node('m1'), node('other')], ...parts });
+
+  test('a machine that nothing has needed for long enough is drained', () => {
+    expect(intents(idle())).toEqual(['drain m1']);
+    expect(verdict(idle(), 'm1')).toBe('drain: nothing has needed it for 3600 s');
+    expect(summary(idle())).toBe('nothing to power on; drain and power off m1');
+  });
+
+  test('idle time is remembered from one evaluation to the next', () => {
+    const fresh = idle({ machines: [serving('m1', { metrics: {} })] });
+    expect(decide(fresh, now).idle).toEqual([{ machine: 'm1', idleSince: now }]);
+    expect(verdict(fresh, 'm1')).toBe('kept: not needed, but not for 600 s yet');
+
+    const since = (ms: number) => idle({ machines: [serving('m1', { metrics: { idleSince: now - ms } })] });
+    expect(decide(since(5), now).idle).toEqual([]);
+    expect(intents(since(10 * minute - 1))).toEqual([]);
+    expect(intents(since(10 * minute))).toEqual(['drain m1']);
+  });
+
+  test('and counts anew when the machine begins to serve, or is needed', () => {
+    const again = idle({ machines: [serving('m1', { status: { stateSince: now - minute } })] });
+    expect(decide(again, now).idle).toEqual([{ machine: 'm1', idleSince: now }]);
+    const used = idle({ pods: [running('p', 'm1', { movable: false })] });
+    expect(decide(used, now).idle).toEqual([{ machine: 'm1', idleSince: undefined }]);
+  });
+
+  const cpu = (milli: number) => ({ requests: { cpu: milli, memory: Gi } });
+  test.each<[string, Parameters<typeof snapshot>[0], string]>([
+    ['its pool keeps a minimum', { pools: [pool({ minNodes: 1 })] }, 'pool workers keeps at least 1 on'],
+    ['the last Ready node', { nodes: [node('m1')] }, 'it is the last Ready node'],
+    [
+      'the last Ready one among others that are not',
+      { nodes: [node('m1'), node('other', { ready: false })] },
+      'it is the last Ready node',
+    ],
+    [
+      'NotReady',
+      { nodes: [node('m1', { ready: false }), node('other')] },
+      'its node is not Ready: what runs on it is not known',
+    ],
+    ['gone from the cluster', { nodes: [node('a'), node('b')] }, 'its node is not in the cluster'],
+    ['of no pool', { pools: [] }, 'its pool workers is not defined'],
+    [
+      'a pod that cannot move',
+      { pods: [running('db', 'm1', { movable: false })] },
+      'default/db has no controller that would make it anew',
+    ],
+    [
+      'in use beyond the threshold',
+      { pods: [running('p', 'm1', cpu(2400))] },
+      '60 % of it are in use, for one by default/p',
+    ],
+    [
+      'a pod that fits nowhere else',
+      { pods: [running('p', 'm1'), running('q', 'other', cpu(3500))] },
+      'default/p runs on it and fits nowhere else',
+    ],
+    [
+      'room for a pod that waits',
+      { pods: [pod('p'), running('q', 'other', cpu(3500))] },
+      'pods are to come here',
+    ],
+    [
+      'maintenance asked for',
+      { machines: [serving('m1', { spec: { maintenance: true } })] },
+      'it is in maintenance',
+    ],
+    [
+      'its last drain called off just now',
+      { machines: [serving('m1', { status: { retryAt: now + 1 } })] },
+      'it is quarantined: its last drain was called off',
+    ],
+  ])('kept: %s', (_name, parts, why) => {
+    expect(verdict(idle(parts), 'm1')).toBe(`kept: ${why}`);
+    expect(intents(idle(parts))).toEqual([]);
+  });
+
+  test.each<[string, string, Parameters<typeof node>[1]]>([
+    ['control-plane', 'control-plane', { labels: { 'node-role.kubernetes.io/control-plane': '' } }],
+    ['name=m1', 'name=m1', {}],
+    ['critical', 'a label', { labels: { critical: 'yes' } }],
+    ['tier=db', 'a label and its value', { labels: { tier: 'db' } }],
+  ])('fault 40: kept: protected by %s', (entry, _name, parts) => {
+    const given = (protect: string[], nodeParts: typeof parts) =>
+      idle({ settings: settings({ protect }), nodes: [node('m1', nodeParts), node('other')] });
+    expect(verdict(given([entry], parts), 'm1')).toBe(`kept: protected by ${entry}`);
+    expect(intents(given(['control-plane', 'name=m', 'tier=web', 'crit'], {}))).toEqual(['drain m1']);
+  });
+
+  test('finished pods and those of DaemonSets keep nobody', () => {
+    const given = idle({
+      pods: [
+        running('job', 'm1', { finished: true, movable: false }),
+        running('agent', 'm1', { belongsToNode: true, movable: false }),
+      ],
+    });
+    expect(intents(given)).toEqual(['drain m1']);
+  });
+
+  test('machines in between are kept, with what they wait for', () => {
+    const given = snapshot({
+      machines: [machine('m1', { status: { state: 'powering-off', operation: 'op-1' } })],
+    });
+    expect(verdict(given, 'm1')).toBe(
+      'kept: drained and told to power off; not verified yet; waits for the BMC to say off in consecutive reads',
+    );
+  });
+});
+
+describe('consolidation', () => {
+  const half = (milli: number, extra: Parameters<typeof snapshot>[0] = {}): Snapshot =>
+    snapshot({
+      machines: [serving('m1'), serving('m2')],
+      nodes: [node('m1'), node('m2')],
+      pods: [
+        running('a', 'm1', { requests: { cpu: milli } }),
+        running('b', 'm2', { requests: { cpu: milli } }),
+      ],
+      ...extra,
+    });
+
+  test('of two machines that are used a little, exactly one goes', () => {
+    expect(intents(half(1000))).toEqual(['drain m1']);
+    expect(verdict(half(1000), 'm1')).toBe(
+      'drain: nothing has needed it for 3600 s: its 1 pod fit elsewhere',
+    );
+    expect(verdict(half(1000), 'm2')).toBe('kept: pods are to come here');
+  });
+
+  test('the one that is used less', () => {
+    const given = half(1000, {
+      pods: [running('a', 'm1', { requests: { cpu: 1500 } }), running('b', 'm2', { requests: { cpu: 500 } })],
+    });
+    expect(intents(given)).toEqual(['drain m2']);
+  });
+
+  test('none, when they are used beyond the threshold, or the pods do not fit together', () => {
+    expect(intents(half(2100))).toEqual([]);
+    expect(intents(half(2100, { settings: settings({ scaleDownThreshold: 0.9 }) }))).toEqual([]);
+  });
+
+  test('of three, two go when all fits on one', () => {
+    const given = snapshot({
+      machines: [serving('m1'), serving('m2'), serving('m3')],
+      nodes: [node('m1'), node('m2'), node('m3')],
+      pods: [running('a', 'm1'), running('c', 'm3', { requests: { cpu: 1500 } })],
+    });
+    expect(intents(given)).toEqual(['drain m2', 'drain m1']);
+  });
+
+  test('a pod is not moved to a machine that goes itself', () => {
+    const given = snapshot({
+      machines: [serving('m1'), serving('m2')],
+      nodes: [node('m1'), node('m2'), node('other', { allocatable: { cpu: 500, pods: 110 } })],
+      pods: [running('a', 'm1')],
+    });
+    expect(intents(given)).toEqual(['drain m2']);
+    expect(verdict(given, 'm1')).toBe('kept: default/a runs on it and fits nowhere else');
+  });
+});
