@@ -4,11 +4,11 @@ import { Etcd3 } from 'etcd3';
 import { labConfig } from '../simulator/lab/config.ts';
 import { startLab } from '../simulator/lab/lab.ts';
 import { makeMachines } from '../simulator/lab/rack/description.ts';
-import { send } from '../test/contract/cluster-client.ts';
-import { startHostProcess, writeHostFiles } from '../test/support/host-process.ts';
-import { findProgram } from '../test/support/programs.ts';
 import { type ControlPlane, startControlPlane } from '../tools/real-stack/control-plane.ts';
 import { controlPlanePrograms } from '../tools/real-stack/table.ts';
+import { startHostProcess, writeHostFiles } from '../tools/support/host-process.ts';
+import { findProgram } from '../tools/support/programs.ts';
+import { send } from '../tools/worlds/cluster-client.ts';
 import { nodeObject, podObject } from './cluster-objects.ts';
 import type { Table } from './table.ts';
 

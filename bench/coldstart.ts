@@ -12,10 +12,10 @@ import { newId } from '../shared/process/ids.ts';
 import { labConfig } from '../simulator/lab/config.ts';
 import { startLab } from '../simulator/lab/lab.ts';
 import { makeMachines } from '../simulator/lab/rack/description.ts';
-import { writeHostFiles } from '../test/support/host-process.ts';
-import { findProgram } from '../test/support/programs.ts';
 import { startEtcd } from '../tools/real-stack/etcd.ts';
 import { freePorts } from '../tools/real-stack/ports.ts';
+import { writeHostFiles } from '../tools/support/host-process.ts';
+import { findProgram } from '../tools/support/programs.ts';
 import type { Table } from './table.ts';
 
 const rounds = 20;

@@ -1,6 +1,6 @@
 import type { CDPSession, Page } from 'playwright-core';
-import { launchBrowser, openPage } from '../test/real/console/browser.ts';
-import { findProgram } from '../test/support/programs.ts';
+import { launchBrowser, openPage } from '../tools/support/browser.ts';
+import { findProgram } from '../tools/support/programs.ts';
 import { type ConsoleHost, startConsoleHost } from './console-world.ts';
 import type { Table } from './table.ts';
 

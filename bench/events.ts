@@ -6,7 +6,7 @@ import { openStore } from '../shared/adapters/store/open-store.ts';
 import { labConfig } from '../simulator/lab/config.ts';
 import { startLab } from '../simulator/lab/lab.ts';
 import { makeMachines } from '../simulator/lab/rack/description.ts';
-import { type HostProcess, startHostProcess, writeHostFiles } from '../test/support/host-process.ts';
+import { type HostProcess, startHostProcess, writeHostFiles } from '../tools/support/host-process.ts';
 import type { Table } from './table.ts';
 
 const webhooks = 10_000;

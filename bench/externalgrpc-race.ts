@@ -1,8 +1,8 @@
 import { CoreV1Api } from '@kubernetes/client-node';
-import { startAutoscaledWorld } from '../test/real/cluster-autoscaler/cluster-autoscaler-world.ts';
-import { findProgram } from '../test/support/programs.ts';
 import { startControlPlane } from '../tools/real-stack/control-plane.ts';
 import { waitFor } from '../tools/real-stack/wait.ts';
+import { findProgram } from '../tools/support/programs.ts';
+import { startAutoscaledWorld } from '../tools/worlds/cluster-autoscaler-world.ts';
 
 const rounds = 5;
 

@@ -2,7 +2,7 @@ import { CoreV1Api, KubeConfig, Watch } from '@kubernetes/client-node';
 import { labConfig } from '../simulator/lab/config.ts';
 import { startLab } from '../simulator/lab/lab.ts';
 import { makeMachines } from '../simulator/lab/rack/description.ts';
-import { startHostProcess, writeHostFiles } from '../test/support/host-process.ts';
+import { startHostProcess, writeHostFiles } from '../tools/support/host-process.ts';
 import type { Table } from './table.ts';
 
 const pods = 200;

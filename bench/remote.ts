@@ -1,9 +1,9 @@
 import { CoreV1Api } from '@kubernetes/client-node';
-import type { MachineDetail } from '../apps/api/shapes.ts';
-import { lentPool, type RemoteWorld, startRemoteWorld } from '../test/real/remote/remote-world.ts';
+import type { MachineDetail } from '../shared/view/shapes.ts';
 import { clearSlices, sliceByHand } from '../tools/real-stack/liqo/liqo-by-hand.ts';
 import { isReady } from '../tools/real-stack/nodes.ts';
 import { waitFor } from '../tools/real-stack/wait.ts';
+import { lentPool, type RemoteWorld, startRemoteWorld } from '../tools/worlds/remote-world.ts';
 import type { Table } from './table.ts';
 
 const rounds = 5;

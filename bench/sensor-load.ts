@@ -2,9 +2,9 @@ import type { ChildProcess } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import type { PressureReport } from '../shared/schema/pressure.ts';
-import type { PodCgroup } from '../test/real/sensor/sensor-pod.ts';
-import { stop } from '../test/real/sensor/sensor-pod.ts';
-import type { SensorProcess } from '../test/real/sensor/sensor-process.ts';
+import type { PodCgroup } from '../tools/real-stack/sensor/sensor-pod.ts';
+import { stop } from '../tools/real-stack/sensor/sensor-pod.ts';
+import type { SensorProcess } from '../tools/real-stack/sensor/sensor-process.ts';
 
 export const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 

@@ -1,12 +1,12 @@
 import { pressureCategories } from '../shared/core/decide/signals/pressure-bands.ts';
-import { cgroupPrograms, hierarchies, makePod, stop } from '../test/real/sensor/sensor-pod.ts';
+import { cgroupPrograms, hierarchies, makePod, stop } from '../tools/real-stack/sensor/sensor-pod.ts';
 import {
   type BuiltSensor,
   buildSensor,
   type SensorProcess,
   startSensor,
-} from '../test/real/sensor/sensor-process.ts';
-import { uidOf } from '../test/sensor/tree.ts';
+} from '../tools/real-stack/sensor/sensor-process.ts';
+import { uidOf } from '../tools/real-stack/sensor/tree.ts';
 import { costOf, react, sleep, stress } from './sensor-load.ts';
 import type { Table } from './table.ts';
 

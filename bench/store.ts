@@ -5,8 +5,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { Etcd3 } from 'etcd3';
 import { openStore } from '../shared/adapters/store/open-store.ts';
 import type { Store } from '../shared/ports/store.ts';
-import { findProgram } from '../test/support/programs.ts';
 import { startEtcd } from '../tools/real-stack/etcd.ts';
+import { findProgram } from '../tools/support/programs.ts';
 import type { Table } from './table.ts';
 
 /** One thing done once; `at` is a different number every time. */

@@ -1,6 +1,6 @@
-import { startWorld } from '../test/story/story.ts';
-import { findProgram } from '../test/support/programs.ts';
 import { startEtcd } from '../tools/real-stack/etcd.ts';
+import { findProgram } from '../tools/support/programs.ts';
+import { startWorld } from '../tools/worlds/story.ts';
 import type { Table } from './table.ts';
 
 const rounds = 5;

@@ -1,7 +1,7 @@
-import { MachineDetailShape, type OperationView } from '../apps/api/shapes.ts';
 import type { Drain } from '../shared/core/machine/machine.ts';
 import { realClock } from '../shared/process/clock.ts';
 import type { HistoryEntry } from '../shared/state/inventory.ts';
+import { MachineDetailShape, type OperationView } from '../shared/view/shapes.ts';
 import type { Io } from './command.ts';
 import { kinds } from './kinds.ts';
 import type { Source } from './source.ts';

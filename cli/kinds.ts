@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { didYouMean } from '../shared/schema/did-you-mean.ts';
 import {
   type DecisionSummary,
   DecisionSummaryShape,
@@ -12,8 +13,7 @@ import {
   type PodView,
   PoolShape,
   type PoolView,
-} from '../apps/api/shapes.ts';
-import { didYouMean } from '../shared/schema/did-you-mean.ts';
+} from '../shared/view/shapes.ts';
 import { UsageError } from './command.ts';
 import type { Column, Tone } from './output/table.ts';
 import { age, amounts, share } from './output/words.ts';

@@ -1,4 +1,3 @@
-import { snapshotNow } from '../apps/api/snapshot.ts';
 import { createKubeCluster } from '../shared/adapters/kubernetes/cluster.ts';
 import { kubeTransport } from '../shared/adapters/kubernetes/transport.ts';
 import { openStore } from '../shared/adapters/store/open-store.ts';
@@ -6,6 +5,7 @@ import type { Snapshot } from '../shared/core/decide/snapshot.ts';
 import { realClock } from '../shared/process/clock.ts';
 import { createLog } from '../shared/process/log.ts';
 import { createInventory, type Inventory } from '../shared/state/inventory.ts';
+import { snapshotNow } from '../shared/view/snapshot.ts';
 import { type Io, storeUrl } from './command.ts';
 
 export interface LookOptions {

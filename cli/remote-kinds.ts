@@ -1,4 +1,4 @@
-import { OfferShape, type OfferView, PeeringShape, type PeeringView } from '../apps/api/offer-shapes.ts';
+import { OfferShape, type OfferView, PeeringShape, type PeeringView } from '../shared/view/offer-shapes.ts';
 import type { Kind } from './kinds.ts';
 import { money } from './output/offer.ts';
 import { age, amounts } from './output/words.ts';

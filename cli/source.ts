@@ -1,11 +1,5 @@
 import { z } from 'zod';
-import { createEnergyView } from '../apps/api/energy.ts';
-import { remoteView } from '../apps/api/offers.ts';
-import { pressureNow } from '../apps/api/pressure.ts';
 import { rows } from '../apps/api/routes.ts';
-import { snapshotNow } from '../apps/api/snapshot.ts';
-import { watchSurroundings } from '../apps/api/surroundings.ts';
-import { openView } from '../apps/api/view.ts';
 import { createKubeCluster } from '../shared/adapters/kubernetes/cluster.ts';
 import { kubeTransport } from '../shared/adapters/kubernetes/transport.ts';
 import { openStore } from '../shared/adapters/store/open-store.ts';
@@ -16,6 +10,12 @@ import { createLog } from '../shared/process/log.ts';
 import { HttpError } from '../shared/server/http-answer.ts';
 import { readEnergy } from '../shared/state/energy.ts';
 import { createInventory } from '../shared/state/inventory.ts';
+import { createEnergyView } from '../shared/view/energy.ts';
+import { remoteView } from '../shared/view/offers.ts';
+import { pressureNow } from '../shared/view/pressure.ts';
+import { snapshotNow } from '../shared/view/snapshot.ts';
+import { watchSurroundings } from '../shared/view/surroundings.ts';
+import { openView } from '../shared/view/view.ts';
 import { type Io, UsageError } from './command.ts';
 import { type ConnectionOptions, connectTo } from './connection.ts';
 

@@ -1,4 +1,4 @@
-import type { MachineDetail } from '../apps/api/shapes.ts';
+import type { MachineDetail } from '../shared/view/shapes.ts';
 
 /** Something that a person may ask of a machine, as a call to the function that does it. */
 export interface Action {

@@ -1,4 +1,4 @@
-import type { DecisionView } from '../apps/api/shapes.ts';
+import type { DecisionView } from '../shared/view/shapes.ts';
 
 export type Candidate = DecisionView['candidates'][number];
 

@@ -1,4 +1,4 @@
-import type { MachineView } from '../apps/api/shapes.ts';
+import type { MachineView } from '../shared/view/shapes.ts';
 
 export interface Rack {
   readonly name: string;

@@ -6,7 +6,7 @@ import type {
   PodView,
   PoolView,
   PressureView,
-} from '../apps/api/shapes.ts';
+} from '../shared/view/shapes.ts';
 
 /** A page of a list, as the API sends it. */
 interface Page<Item> {

@@ -1,5 +1,4 @@
 import { events, foreignEvents } from '../shared/ports/event-types.ts';
-import type { Deps } from '../shared/process/deps.ts';
 import {
   type FunctionDefinition,
   type Handler,
@@ -8,6 +7,7 @@ import {
 } from '../shared/server/function.ts';
 import type { Route } from '../shared/server/routes.ts';
 import { DeadLettersInput, deadLetters } from './dead-letters/handler.ts';
+import type { Deps } from './deps.ts';
 import { DiscoveryInput, discovery, discoveryRoutes } from './discovery/handler.ts';
 import { DrainInput, drainNode } from './drain-node/handler.ts';
 import { EvaluateInput, evaluateScaling } from './evaluate-scaling/handler.ts';

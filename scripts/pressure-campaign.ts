@@ -4,10 +4,10 @@ import { parseArgs } from 'node:util';
 import { type Load, loads, react, sleep, stress } from '../bench/sensor-load.ts';
 import { watchOthers } from '../bench/sensor-others.ts';
 import { printTable } from '../bench/table.ts';
-import { layCable } from '../test/real/sensor/sensor-cable.ts';
-import { makePod, stop } from '../test/real/sensor/sensor-pod.ts';
-import { buildSensor, type SensorProcess, startSensor } from '../test/real/sensor/sensor-process.ts';
-import { uidOf } from '../test/sensor/tree.ts';
+import { layCable } from '../tools/real-stack/sensor/sensor-cable.ts';
+import { makePod, stop } from '../tools/real-stack/sensor/sensor-pod.ts';
+import { buildSensor, type SensorProcess, startSensor } from '../tools/real-stack/sensor/sensor-process.ts';
+import { uidOf } from '../tools/real-stack/sensor/tree.ts';
 
 const { values } = parseArgs({
   options: { minutes: { type: 'string', default: '10' }, rounds: { type: 'string', default: '5' } },

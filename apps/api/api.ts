@@ -1,13 +1,13 @@
-import type { Deps } from '../../shared/process/deps.ts';
+import type { Deps } from '../../functions/deps.ts';
 import type { Route } from '../../shared/server/routes.ts';
 import { readEnergy } from '../../shared/state/energy.ts';
+import { createEnergyView } from '../../shared/view/energy.ts';
+import { remoteView } from '../../shared/view/offers.ts';
+import { pressureNow } from '../../shared/view/pressure.ts';
+import { snapshotNow } from '../../shared/view/snapshot.ts';
+import { watchSurroundings } from '../../shared/view/surroundings.ts';
+import { openView } from '../../shared/view/view.ts';
 import { apiRoutes } from './answer.ts';
-import { createEnergyView } from './energy.ts';
-import { remoteView } from './offers.ts';
-import { pressureNow } from './pressure.ts';
-import { snapshotNow } from './snapshot.ts';
-import { watchSurroundings } from './surroundings.ts';
-import { openView } from './view.ts';
 
 /** A page is not held up by a cluster that is away; at first it is given a moment to connect. */
 const patience = { firstMs: 2_000, laterMs: 300 };

@@ -3,8 +3,8 @@ import packageJson from '../../package.json' with { type: 'json' };
 import { type Snapshot, waitingPods } from '../../shared/core/decide/snapshot.ts';
 import { HttpError } from '../../shared/server/http-answer.ts';
 import type { May } from '../../shared/server/routes.ts';
-import { explainRows } from './explain.ts';
-import { offerRows, type RemoteView } from './offers.ts';
+import { explainRows } from '../../shared/view/explain.ts';
+import { offerRows, type RemoteView } from '../../shared/view/offers.ts';
 import {
   decisionSummary,
   decisionView,
@@ -15,7 +15,7 @@ import {
   podView,
   poolView,
   type Use,
-} from './project.ts';
+} from '../../shared/view/project.ts';
 import {
   AboutShape,
   DecisionShape,
@@ -30,9 +30,9 @@ import {
   PoolShape,
   PressureShape,
   type PressureView,
-} from './shapes.ts';
-import type { Surroundings } from './surroundings.ts';
-import type { View } from './view.ts';
+} from '../../shared/view/shapes.ts';
+import type { Surroundings } from '../../shared/view/surroundings.ts';
+import type { View } from '../../shared/view/view.ts';
 
 export interface ApiDeps {
   readonly view: View;

@@ -1,5 +1,5 @@
 import type { Route } from '../../shared/server/routes.ts';
-import type { Kind, View } from './view.ts';
+import type { Kind, View } from '../../shared/view/view.ts';
 
 /** Changes of a burst are told together. */
 const gatherMs = 200;

@@ -1,5 +1,5 @@
+import type { Deps } from '../../functions/deps.ts';
 import { normalMac, renderScript } from '../../shared/core/machine/boot.ts';
-import type { Deps } from '../../shared/process/deps.ts';
 import { HttpError } from '../../shared/server/http-answer.ts';
 import type { Route } from '../../shared/server/routes.ts';
 import { noteProgress } from '../../shared/state/machine-writes.ts';

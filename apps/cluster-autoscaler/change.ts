@@ -1,9 +1,9 @@
 import { status } from '@grpc/grpc-js';
+import { type Deps, underLease } from '../../functions/deps.ts';
 import type { MachineEvent } from '../../shared/core/machine/lifecycle.ts';
 import { newStatus } from '../../shared/core/machine/machine.ts';
 import { events, machineEvent } from '../../shared/ports/event-types.ts';
 import type { Lease } from '../../shared/ports/store.ts';
-import { type Deps, underLease } from '../../shared/process/deps.ts';
 import { type MachineInput, MachineSpec } from '../../shared/schema/machine.ts';
 import { encode } from '../../shared/state/codec.ts';
 import type { MachineRecord } from '../../shared/state/inventory.ts';

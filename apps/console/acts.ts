@@ -1,9 +1,9 @@
-import { asked, PowerInput } from '../../functions/power-action/asked.ts';
+import type { Deps } from '../../functions/deps.ts';
 import { DrainInput, drainByHand } from '../../shared/by-hand/drain.ts';
 import type { Asked } from '../../shared/by-hand/power.ts';
+import { asked, PowerInput } from '../../shared/by-hand/power-input.ts';
 import { done, rejected } from '../../shared/core/outcome.ts';
 import { events } from '../../shared/ports/event-types.ts';
-import type { Deps } from '../../shared/process/deps.ts';
 import { type ServedFunction, served } from '../../shared/server/function.ts';
 
 const answered = (result: Asked | undefined) => {

@@ -1,4 +1,5 @@
 import { hostname } from 'node:os';
+import type { Deps } from '../../functions/deps.ts';
 import { configSource } from '../../shared/adapters/files/config-source.ts';
 import { credentialsFromFolder } from '../../shared/adapters/files/credentials.ts';
 import { createKubeClient, type KubeClient } from '../../shared/adapters/kubernetes/client.ts';
@@ -20,7 +21,6 @@ import type { DriverDeps } from '../../shared/ports/power.ts';
 import type { Resource } from '../../shared/ports/resources.ts';
 import type { ViewPart } from '../../shared/ports/view-parts.ts';
 import { realClock } from '../../shared/process/clock.ts';
-import type { Deps } from '../../shared/process/deps.ts';
 import { createFailpoint } from '../../shared/process/failpoint.ts';
 import { newId } from '../../shared/process/ids.ts';
 import type { Log } from '../../shared/process/log.ts';

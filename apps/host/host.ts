@@ -1,11 +1,11 @@
+import type { Deps } from '../../functions/deps.ts';
 import { createFunctions, routesOf } from '../../functions/index.ts';
 import type { Node, Pod } from '../../shared/core/cluster/cluster.ts';
 import { events } from '../../shared/ports/event-types.ts';
 import type { BamelEvent, EventSink } from '../../shared/ports/events.ts';
 import type { Resource } from '../../shared/ports/resources.ts';
-import type { Deps } from '../../shared/process/deps.ts';
-import { createLocalSink, type LocalSink } from '../../shared/process/local-sink.ts';
 import type { Metrics } from '../../shared/process/metrics.ts';
+import { createLocalSink, type LocalSink } from '../../shared/server/local-sink.ts';
 import { type Served, serve } from '../../shared/server/serve.ts';
 import { createDeadLetters } from '../../shared/state/dead-letters.ts';
 import { openApi } from '../api/api.ts';

@@ -1,7 +1,7 @@
+import type { Deps } from '../../functions/deps.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 import { capacityOf } from '../../shared/core/machine/lifecycle.ts';
 import type { PoolSpec } from '../../shared/core/settings.ts';
-import type { Deps } from '../../shared/process/deps.ts';
 import type { Metrics } from '../../shared/process/metrics.ts';
 import { createDeadLetters } from '../../shared/state/dead-letters.ts';
 import { readEnergy } from '../../shared/state/energy.ts';

@@ -1,7 +1,7 @@
+import type { Deps } from '../../functions/deps.ts';
 import type { EventSink } from '../../shared/ports/events.ts';
-import type { Deps } from '../../shared/process/deps.ts';
-import { createHttpSink } from '../../shared/process/http-sink.ts';
 import type { ProcessSettings } from '../../shared/process/settings.ts';
+import { createHttpSink } from '../../shared/server/http-sink.ts';
 import { sinkToken } from './serve-options.ts';
 
 /** Where the events of one function go that has a process of its own: to K_SINK, as far as that answers. */

@@ -1,5 +1,5 @@
+import type { Deps } from '../../functions/deps.ts';
 import { permissions } from '../../functions/permissions.ts';
-import type { Deps } from '../../shared/process/deps.ts';
 import { createMetrics } from '../../shared/process/metrics.ts';
 import type { ProcessSettings } from '../../shared/process/settings.ts';
 import type { ServedFunction } from '../../shared/server/function.ts';

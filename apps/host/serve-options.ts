@@ -1,13 +1,13 @@
 import { existsSync } from 'node:fs';
-import { kubeTokenReview } from '../../shared/adapters/kubernetes/token-review.ts';
+import type { Deps } from '../../functions/deps.ts';
 import type { KubeTransport } from '../../shared/adapters/kubernetes/transport.ts';
 import { events } from '../../shared/ports/event-types.ts';
-import type { Deps } from '../../shared/process/deps.ts';
 import { SettingsError } from '../../shared/process/flags.ts';
 import type { ProcessSettings } from '../../shared/process/settings.ts';
 import { type TokenSource, tokenFromFile } from '../../shared/server/authenticate.ts';
 import type { ServeOptions } from '../../shared/server/serve.ts';
 import type { TlsFiles } from '../../shared/server/tls-files.ts';
+import { kubeTokenReview } from '../../shared/server/token-review.ts';
 import { createSeenEvents } from '../../shared/state/seen-events.ts';
 import { servingOptions } from './process.ts';
 

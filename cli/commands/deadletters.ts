@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { openStore } from '../../shared/adapters/store/open-store.ts';
 import { realClock } from '../../shared/process/clock.ts';
-import { createHttpSink } from '../../shared/process/http-sink.ts';
+import { createHttpSink } from '../../shared/server/http-sink.ts';
 import { createDeadLetters, type KeptLetter } from '../../shared/state/dead-letters.ts';
 import { type Command, type Io, storeUrl, UsageError } from '../command.ts';
 import { type ConnectionOptions, connectTo } from '../connection.ts';

@@ -5,7 +5,7 @@ import {
   type MachineDetail,
   MachineDetailShape,
   type PoolView,
-} from '../../apps/api/shapes.ts';
+} from '../../shared/view/shapes.ts';
 import { type Command, type Io, UsageError } from '../command.ts';
 import { kindOf, kinds } from '../kinds.ts';
 import { documentOf, outputFlag, outputOf } from '../output/format.ts';

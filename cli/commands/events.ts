@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
-import type { HistoryView } from '../../apps/api/shapes.ts';
 import { realClock } from '../../shared/process/clock.ts';
+import type { HistoryView } from '../../shared/view/shapes.ts';
 import { type Command, type Io, UsageError } from '../command.ts';
 import { kinds } from '../kinds.ts';
 import { printable } from '../output/table.ts';

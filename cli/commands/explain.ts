@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { ExplanationShape } from '../../apps/api/shapes.ts';
+import { ExplanationShape } from '../../shared/view/shapes.ts';
 import { type Command, UsageError } from '../command.ts';
 import { printable } from '../output/table.ts';
 import { openSource, sourceFlags, sourceUsage } from '../source.ts';

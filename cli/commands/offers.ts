@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
-import { newSigningKey } from '../../shared/adapters/remote-discovery/ed25519.ts';
+import { newSigningKey } from '../../shared/crypto/ed25519.ts';
 import { didYouMean } from '../../shared/schema/did-you-mean.ts';
 import { type Command, type Io, UsageError } from '../command.ts';
 import { outputUsage } from '../output/format.ts';

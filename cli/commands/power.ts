@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { type MachineDetail, MachineDetailShape } from '../../apps/api/shapes.ts';
+import { type MachineDetail, MachineDetailShape } from '../../shared/view/shapes.ts';
 import { actAndExit } from '../act.ts';
 import { type Command, durationOf, type Io, UsageError } from '../command.ts';
 import { deeds } from '../deeds.ts';

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
-import { type MachineDetail, MachineDetailShape } from '../../apps/api/shapes.ts';
 import { realClock } from '../../shared/process/clock.ts';
 import { formatDuration } from '../../shared/schema/duration.ts';
+import { type MachineDetail, MachineDetailShape } from '../../shared/view/shapes.ts';
 import { act } from '../act.ts';
 import { type Command, durationOf, type Io, UsageError } from '../command.ts';
 import { deeds } from '../deeds.ts';

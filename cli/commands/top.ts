@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { type MachineView, type PoolView, PressureShape } from '../../apps/api/shapes.ts';
+import { type MachineView, type PoolView, PressureShape } from '../../shared/view/shapes.ts';
 import { type Command, UsageError } from '../command.ts';
 import { type AnyKind, kindOf, kinds, machineTone, poolTone } from '../kinds.ts';
 import { documentOf, outputFlag, outputOf, outputUsage } from '../output/format.ts';

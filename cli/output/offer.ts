@@ -1,4 +1,4 @@
-import type { OfferView } from '../../apps/api/offer-shapes.ts';
+import type { OfferView } from '../../shared/view/offer-shapes.ts';
 import { section, time } from './section.ts';
 import { amounts } from './words.ts';
 

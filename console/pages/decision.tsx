@@ -1,4 +1,4 @@
-import type { DecisionView } from '../../apps/api/shapes.ts';
+import type { DecisionView } from '../../shared/view/shapes.ts';
 import { resources } from '../format.ts';
 import { Ago, At } from '../parts/ago.tsx';
 import { Candidates } from '../parts/candidates.tsx';

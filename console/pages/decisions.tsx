@@ -1,4 +1,4 @@
-import type { DecisionSummary } from '../../apps/api/shapes.ts';
+import type { DecisionSummary } from '../../shared/view/shapes.ts';
 import { At } from '../parts/ago.tsx';
 import { DecisionLink } from '../parts/links.tsx';
 import { Loaded } from '../parts/loaded.tsx';

@@ -1,4 +1,4 @@
-import type { EnergyView } from '../../apps/api/shapes.ts';
+import type { EnergyView } from '../../shared/view/shapes.ts';
 import { energy, money, percent, watts } from '../format.ts';
 import { At } from '../parts/ago.tsx';
 import { Loaded } from '../parts/loaded.tsx';

@@ -1,4 +1,4 @@
-import type { MachineDetail } from '../../apps/api/shapes.ts';
+import type { MachineDetail } from '../../shared/view/shapes.ts';
 import { count } from '../format.ts';
 import { Actions } from '../parts/actions.tsx';
 import { Ago, For } from '../parts/ago.tsx';

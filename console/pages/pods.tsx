@@ -1,4 +1,4 @@
-import type { PodView } from '../../apps/api/shapes.ts';
+import type { PodView } from '../../shared/view/shapes.ts';
 import { count, resources } from '../format.ts';
 import { Ago } from '../parts/ago.tsx';
 import { Loaded } from '../parts/loaded.tsx';

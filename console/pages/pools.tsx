@@ -1,4 +1,4 @@
-import type { DecisionView, PoolView } from '../../apps/api/shapes.ts';
+import type { DecisionView, PoolView } from '../../shared/view/shapes.ts';
 import { count, part, watts } from '../format.ts';
 import { Loaded } from '../parts/loaded.tsx';
 import { Meter } from '../parts/meter.tsx';

@@ -1,5 +1,5 @@
 import { useMemo, useState } from 'preact/hooks';
-import type { MachineView } from '../../apps/api/shapes.ts';
+import type { MachineView } from '../../shared/view/shapes.ts';
 import { count } from '../format.ts';
 import { Loaded } from '../parts/loaded.tsx';
 import { RackBox } from '../parts/rack-box.tsx';

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { MachineDetail } from '../../apps/api/shapes.ts';
+import type { MachineDetail } from '../../shared/view/shapes.ts';
 import { type Action, actions } from '../actions.ts';
 import { post } from '../state/call.ts';
 import { refresh, useApi } from '../state/resource.ts';

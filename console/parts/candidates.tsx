@@ -1,4 +1,4 @@
-import type { DecisionView } from '../../apps/api/shapes.ts';
+import type { DecisionView } from '../../shared/view/shapes.ts';
 import { type Candidate, type Fate, fatesOf } from '../candidates.ts';
 import { amount, count, watts } from '../format.ts';
 import { MachineLink } from './links.tsx';

@@ -1,4 +1,4 @@
-import type { MachineDetail } from '../../apps/api/shapes.ts';
+import type { MachineDetail } from '../../shared/view/shapes.ts';
 import { duration, hourly, resources, watts } from '../format.ts';
 import { placeOf } from '../racks.ts';
 

@@ -1,4 +1,4 @@
-import type { HistoryView } from '../../apps/api/shapes.ts';
+import type { HistoryView } from '../../shared/view/shapes.ts';
 import { At } from './ago.tsx';
 import { MachineLink } from './links.tsx';
 import { State } from './state.tsx';

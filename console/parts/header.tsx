@@ -1,4 +1,4 @@
-import type { EnergyView } from '../../apps/api/shapes.ts';
+import type { EnergyView } from '../../shared/view/shapes.ts';
 import { count, energy, watts } from '../format.ts';
 import { connection } from '../state/connection.ts';
 import { hashOf } from '../state/place.ts';

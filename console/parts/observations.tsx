@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import type { MachineDetail } from '../../apps/api/shapes.ts';
+import type { MachineDetail } from '../../shared/view/shapes.ts';
 import { bootOf } from '../boot.ts';
 import { count } from '../format.ts';
 import { now } from '../state/clock.ts';

@@ -1,4 +1,4 @@
-import type { OperationView } from '../../apps/api/shapes.ts';
+import type { OperationView } from '../../shared/view/shapes.ts';
 import { duration } from '../format.ts';
 import { At } from './ago.tsx';
 import { DecisionLink } from './links.tsx';

@@ -1,4 +1,4 @@
-import type { MachineView } from '../../apps/api/shapes.ts';
+import type { MachineView } from '../../shared/view/shapes.ts';
 import { hourly, watts } from '../format.ts';
 import type { Rack } from '../racks.ts';
 import { Unit } from './unit.tsx';

@@ -1,5 +1,5 @@
 import { Component } from 'preact';
-import type { MachineView } from '../../apps/api/shapes.ts';
+import type { MachineView } from '../../shared/view/shapes.ts';
 import { type Boot, bootOf } from '../boot.ts';
 import { count, duration, money, percent, watts } from '../format.ts';
 import { now } from '../state/clock.ts';

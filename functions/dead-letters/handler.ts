@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { done, rejected } from '../../shared/core/outcome.ts';
-import type { Deps } from '../../shared/process/deps.ts';
 import type { Handler } from '../../shared/server/function.ts';
 import { createDeadLetters } from '../../shared/state/dead-letters.ts';
+import type { Deps } from '../deps.ts';
 import { letterOf } from './letter.ts';
 
 export const DeadLettersInput = z.strictObject({

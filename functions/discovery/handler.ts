@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { done, retryLater } from '../../shared/core/outcome.ts';
 import type { Remote } from '../../shared/core/remote/remote-settings.ts';
-import { type Deps, underLease } from '../../shared/process/deps.ts';
 import type { Handler } from '../../shared/server/function.ts';
 import { readDiscovery } from '../../shared/state/discovery-state.ts';
+import { type Deps, underLease } from '../deps.ts';
 import { refresh, tidy } from './refresh.ts';
 
 export { discoveryRoutes } from './routes.ts';

@@ -1,10 +1,10 @@
-import { isSignedBy } from '../../shared/adapters/remote-discovery/ed25519.ts';
 import type { PeerCluster } from '../../shared/core/remote/remote-settings.ts';
+import { isSignedBy } from '../../shared/crypto/ed25519.ts';
 import { PowerError } from '../../shared/ports/power.ts';
 import type { Lease } from '../../shared/ports/store.ts';
-import { type Deps, underLease } from '../../shared/process/deps.ts';
 import { writeAudit } from '../../shared/state/peering-audit.ts';
 import { hashOf, nonceLifetimeMs, readNonce, writeNonce } from '../../shared/state/peering-nonces.ts';
+import { type Deps, underLease } from '../deps.ts';
 import { Refused } from './refused.ts';
 import {
   admit,
@@ -172,7 +172,7 @@ async function check({ clusterID, publicKey }: PeerCluster, given: Exchange, non
   if (!isSignedBy(publicKey, nonce, Buffer.from(given.signature, 'base64')))
     throw new Refused('bad-signature', `the nonce is not signed with the key of ${clusterID}`);
   // Loaded at the first exchange: its ASN.1 packages would slow every start.
-  const { csrProblem } = await import('../../shared/adapters/remote-discovery/csr.ts');
+  const { csrProblem } = await import('../../shared/crypto/csr.ts');
   const problem = csrProblem(Buffer.from(given.csr, 'base64').toString('utf8'), {
     commonName: clusterID,
     organization: 'liqo.io',

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { latencyOf, publishOffer, readListing } from '../../shared/adapters/remote-discovery/client.ts';
-import { sealOffer } from '../../shared/adapters/remote-discovery/sealed-offer.ts';
 import type { Remote } from '../../shared/core/remote/remote-settings.ts';
 import type { Lease } from '../../shared/ports/store.ts';
-import { type Deps, forEachOf } from '../../shared/process/deps.ts';
 import { type DiscoveryState, readDiscovery, writeDiscovery } from '../../shared/state/discovery-state.ts';
 import { noteLatency, pruneOffers, readStoredOffers } from '../../shared/state/offers.ts';
+import { sealOffer } from '../../shared/state/sealed-offer.ts';
+import { type Deps, forEachOf } from '../deps.ts';
 import { takeOffer } from './take.ts';
 
 export type RefreshDeps = Pick<

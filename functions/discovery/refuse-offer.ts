@@ -1,7 +1,7 @@
-import type { Refusal } from '../../shared/adapters/remote-discovery/sealed-offer.ts';
-import type { Deps } from '../../shared/process/deps.ts';
 import { offerId } from '../../shared/schema/offer.ts';
 import { writeAudit } from '../../shared/state/peering-audit.ts';
+import type { Refusal } from '../../shared/state/sealed-offer.ts';
+import type { Deps } from '../deps.ts';
 
 export type OfferDeps = Pick<Deps, 'inventory' | 'clock' | 'log' | 'metrics'>;
 

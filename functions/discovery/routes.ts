@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import type { Deps } from '../../shared/process/deps.ts';
 import { ClusterID, PublicKey, SealedOffer } from '../../shared/schema/offer.ts';
 import { HttpError } from '../../shared/server/http-answer.ts';
 import { jsonBody } from '../../shared/server/json-body.ts';
@@ -7,6 +6,7 @@ import { createRateLimit } from '../../shared/server/rate-limit.ts';
 import type { Route } from '../../shared/server/routes.ts';
 import { readDiscovery } from '../../shared/state/discovery-state.ts';
 import { readStoredOffers, sentToUs } from '../../shared/state/offers.ts';
+import type { Deps } from '../deps.ts';
 import { createPeering } from './peering.ts';
 import { Refused } from './refused.ts';
 import { takeOffer } from './take.ts';

@@ -1,8 +1,8 @@
-import { judge, type Refusal } from '../../shared/adapters/remote-discovery/sealed-offer.ts';
 import type { Remote } from '../../shared/core/remote/remote-settings.ts';
 import { offerId } from '../../shared/schema/offer.ts';
 import { type Written, withdrawOffer, writeOffer } from '../../shared/state/offers.ts';
 import { writeAudit } from '../../shared/state/peering-audit.ts';
+import { judge, type Refusal } from '../../shared/state/sealed-offer.ts';
 import { noteRefused, type OfferDeps } from './refuse-offer.ts';
 
 /** Judges an offer that came, and keeps it if it is one to keep. */

@@ -14,9 +14,9 @@ import { overdue } from '../../shared/core/machine/transition.ts';
 import { plural } from '../../shared/core/text.ts';
 import type { Cluster } from '../../shared/ports/cluster.ts';
 import type { Lease } from '../../shared/ports/store.ts';
-import { cordonedBy, type Deps, underMachineLease } from '../../shared/process/deps.ts';
 import type { MachineRecord } from '../../shared/state/inventory.ts';
 import { observe } from '../../shared/state/machine-writes.ts';
+import { cordonedBy, type Deps, underMachineLease } from '../deps.ts';
 import { type Draining, tellNode } from './draining.ts';
 import { finish, giveUp } from './end.ts';
 

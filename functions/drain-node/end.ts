@@ -8,8 +8,8 @@ import type { MachineEvent } from '../../shared/core/machine/lifecycle.ts';
 import type { Drain } from '../../shared/core/machine/machine.ts';
 import { plural, seconds } from '../../shared/core/text.ts';
 import { events, machineEvent } from '../../shared/ports/event-types.ts';
-import { cordonedBy } from '../../shared/process/deps.ts';
 import { happen, observe } from '../../shared/state/machine-writes.ts';
+import { cordonedBy } from '../deps.ts';
 import { type Draining, tellNode } from './draining.ts';
 
 /** No pod is left: its volumes are waited for, for a while; then the machine may go. */

@@ -2,8 +2,8 @@ import type { z } from 'zod';
 import { DrainInput, drainByHand } from '../../shared/by-hand/drain.ts';
 import { capacityOf, stepOf } from '../../shared/core/machine/lifecycle.ts';
 import { done, rejected } from '../../shared/core/outcome.ts';
-import { type Deps, forEachOf, onePerMachine } from '../../shared/process/deps.ts';
 import type { Handler } from '../../shared/server/function.ts';
+import { type Deps, forEachOf, onePerMachine } from '../deps.ts';
 import { drain, type Refusals } from './drain.ts';
 import { release, stillCordoned } from './release.ts';
 

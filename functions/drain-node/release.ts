@@ -1,8 +1,8 @@
 import type { Node } from '../../shared/core/cluster/cluster.ts';
 import { capacityOf } from '../../shared/core/machine/lifecycle.ts';
 import type { Settings } from '../../shared/core/settings.ts';
-import { cordonedBy, type Deps, underMachineLease } from '../../shared/process/deps.ts';
 import type { MachineRecord } from '../../shared/state/inventory.ts';
+import { cordonedBy, type Deps, underMachineLease } from '../deps.ts';
 import { tellNode } from './draining.ts';
 import { uncordon } from './end.ts';
 

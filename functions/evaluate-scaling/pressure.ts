@@ -1,8 +1,8 @@
 import type { ClusterView } from '../../shared/core/cluster/cluster.ts';
 import { podName } from '../../shared/core/decide/snapshot.ts';
-import type { Deps } from '../../shared/process/deps.ts';
 import type { PressureReport } from '../../shared/schema/pressure.ts';
 import { recordPressure } from '../../shared/state/pressure.ts';
+import type { Deps } from '../deps.ts';
 
 /** Where what sensors tell waits for the evaluation that it is looked at with. */
 export interface PressureDesk {

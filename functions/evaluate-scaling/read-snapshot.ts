@@ -3,11 +3,11 @@ import type { Decision } from '../../shared/core/decide/decision.ts';
 import { alertReadings, noteAlerts } from '../../shared/core/decide/signals/alert-book.ts';
 import { type Alert, steeringOf } from '../../shared/core/decide/signals/alerts.ts';
 import type { Settings } from '../../shared/core/settings.ts';
-import type { Deps } from '../../shared/process/deps.ts';
 import { readAlerts } from '../../shared/state/alerts.ts';
 import type { MachineRecord } from '../../shared/state/inventory.ts';
 import { readOffers } from '../../shared/state/offers.ts';
 import { readPressure } from '../../shared/state/pressure.ts';
+import type { Deps } from '../deps.ts';
 import { createTriggers, type ReadTriggers } from './triggers.ts';
 
 /** What there is to see, and what the core makes of it. With `heard`: as if these alerts had just come. */

@@ -3,8 +3,8 @@ import type { PoolSpec } from '../../shared/core/settings.ts';
 import { seconds } from '../../shared/core/text.ts';
 import { type Measured, MetricsError } from '../../shared/ports/metrics.ts';
 import type { Lease } from '../../shared/ports/store.ts';
-import { type Deps, forEachOf } from '../../shared/process/deps.ts';
 import { readTriggerTimes, type TriggerTime, timed, writeTriggerTimes } from '../../shared/state/triggers.ts';
+import { type Deps, forEachOf } from '../deps.ts';
 
 /** What one query gives. Without a value the note says why. */
 export interface Found {

@@ -1,8 +1,8 @@
 import { alertKey } from '../../shared/core/decide/signals/alert-book.ts';
 import { type Alert, steeringOf } from '../../shared/core/decide/signals/alerts.ts';
 import { done, type Outcome } from '../../shared/core/outcome.ts';
-import type { Deps } from '../../shared/process/deps.ts';
 import { type PoolOfAlert, recordAlerts } from '../../shared/state/alerts.ts';
+import type { Deps } from '../deps.ts';
 
 /** Which pool an alert steers, by what the store says of pools and machines. */
 async function poolsOfAlerts(

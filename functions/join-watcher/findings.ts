@@ -1,5 +1,5 @@
 import type { Finding } from '../../shared/core/cluster/match-all.ts';
-import type { Deps } from '../../shared/process/deps.ts';
+import type { Deps } from '../deps.ts';
 
 /** Tells what does not add up between machines and nodes: once, until it is mended and comes back. */
 export function createReporter({ log, cluster }: Deps): (findings: readonly Finding[]) => Promise<void> {

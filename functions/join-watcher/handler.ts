@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { matchAll } from '../../shared/core/cluster/match-all.ts';
 import { done, rejected } from '../../shared/core/outcome.ts';
-import { type Deps, forEachOf } from '../../shared/process/deps.ts';
 import type { Handler } from '../../shared/server/function.ts';
 import { createStateClock } from '../../shared/state/state-clock.ts';
+import { type Deps, forEachOf } from '../deps.ts';
 import { createReporter } from './findings.ts';
 import { recover } from './recover-node.ts';
 import { sceneOf, stepFor } from './scene.ts';

@@ -5,9 +5,9 @@ import type { Settings } from '../../shared/core/settings.ts';
 import { seconds } from '../../shared/core/text.ts';
 import { events, machineEvent } from '../../shared/ports/event-types.ts';
 import type { Lease } from '../../shared/ports/store.ts';
-import { cordonedBy, type Deps } from '../../shared/process/deps.ts';
 import type { MachineRecord } from '../../shared/state/inventory.ts';
 import { happen } from '../../shared/state/machine-writes.ts';
+import { cordonedBy, type Deps } from '../deps.ts';
 import { poolOf, type Scene } from './scene.ts';
 
 /** Prepares the node, then takes the machine into service. A crash in between is repeated harmlessly. */

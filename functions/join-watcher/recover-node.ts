@@ -1,10 +1,10 @@
 import type { RecoveryStep } from '../../shared/core/machine/node-recovery.ts';
 import { events, machineEvent } from '../../shared/ports/event-types.ts';
 import type { Lease } from '../../shared/ports/store.ts';
-import { underLease, underMachineLease } from '../../shared/process/deps.ts';
 import { newId } from '../../shared/process/ids.ts';
 import type { MachineRecord } from '../../shared/state/inventory.ts';
 import { happen } from '../../shared/state/machine-writes.ts';
+import { underLease, underMachineLease } from '../deps.ts';
 import { matchOf, type Scene, sceneOf, stepFor } from './scene.ts';
 
 const leaseTtlMs = 10_000;

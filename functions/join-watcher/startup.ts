@@ -1,8 +1,8 @@
 import type { Node } from '../../shared/core/cluster/cluster.ts';
 import type { Taint } from '../../shared/core/machine/machine.ts';
 import type { Lease } from '../../shared/ports/store.ts';
-import type { Deps } from '../../shared/process/deps.ts';
 import type { MachineRecord } from '../../shared/state/inventory.ts';
+import type { Deps } from '../deps.ts';
 
 /** The node is initialized: it is opened for everybody. */
 export async function startupDone(

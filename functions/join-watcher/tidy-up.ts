@@ -2,9 +2,9 @@ import type { Node } from '../../shared/core/cluster/cluster.ts';
 import { outOfService } from '../../shared/core/cluster/prepare-node.ts';
 import { lifecycle } from '../../shared/core/machine/lifecycle.ts';
 import { plural, seconds } from '../../shared/core/text.ts';
-import { cordonedBy, type Deps } from '../../shared/process/deps.ts';
 import type { MachineRecord } from '../../shared/state/inventory.ts';
 import { observe } from '../../shared/state/machine-writes.ts';
+import { cordonedBy, type Deps } from '../deps.ts';
 import type { Scene } from './scene.ts';
 
 /**

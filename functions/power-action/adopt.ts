@@ -4,10 +4,10 @@ import { type Seen, surprise } from '../../shared/core/machine/observed-power.ts
 import { type Settings, stableReads } from '../../shared/core/settings.ts';
 import { events, machineEvent } from '../../shared/ports/event-types.ts';
 import type { PowerDriver } from '../../shared/ports/power.ts';
-import { type Deps, underMachineLease } from '../../shared/process/deps.ts';
 import { newId } from '../../shared/process/ids.ts';
 import type { MachineRecord } from '../../shared/state/inventory.ts';
 import { happen } from '../../shared/state/machine-writes.ts';
+import { type Deps, underMachineLease } from '../deps.ts';
 import type { Bmcs } from './circuit-breaker.ts';
 import { look } from './read-power.ts';
 import { seenOf, sense } from './sense.ts';

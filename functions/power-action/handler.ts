@@ -1,10 +1,10 @@
 import type { z } from 'zod';
+import { asked, PowerInput } from '../../shared/by-hand/power-input.ts';
 import { stepOf } from '../../shared/core/machine/lifecycle.ts';
 import { done, rejected } from '../../shared/core/outcome.ts';
-import { type Deps, forEachOf, onePerMachine } from '../../shared/process/deps.ts';
 import type { Handler } from '../../shared/server/function.ts';
 import type { MachineRecord } from '../../shared/state/inventory.ts';
-import { asked, PowerInput } from './asked.ts';
+import { type Deps, forEachOf, onePerMachine } from '../deps.ts';
 import { carryOut } from './carry-out.ts';
 import { createBmcs } from './circuit-breaker.ts';
 import { createStrayHunt } from './orphans.ts';

@@ -2,8 +2,8 @@ import { afterReading, type KnownLog, stillCritical } from '../../shared/core/ma
 import { nextMoment } from '../../shared/core/machine/health.ts';
 import type { Timings } from '../../shared/core/settings.ts';
 import { type PowerDriver, PowerError } from '../../shared/ports/power.ts';
-import type { Deps } from '../../shared/process/deps.ts';
 import type { MachineRecord } from '../../shared/state/inventory.ts';
+import type { Deps } from '../deps.ts';
 
 /** A log grows slowly, and some BMCs are slow to show it. */
 const everyMs = 600_000;

@@ -1,6 +1,6 @@
 import type { PoolSpec } from '../../shared/core/settings.ts';
 import { PowerError } from '../../shared/ports/power.ts';
-import type { Deps } from '../../shared/process/deps.ts';
+import type { Deps } from '../deps.ts';
 
 /** Unknown for this long, and a machine is a stray: its record is written before it is made, but read earlier. */
 const graceMs = 300_000;

@@ -2,9 +2,9 @@ import type { PowerVerb } from '../../shared/core/machine/machine.ts';
 import type { Settings } from '../../shared/core/settings.ts';
 import { type PowerDriver, PowerError } from '../../shared/ports/power.ts';
 import type { Lease } from '../../shared/ports/store.ts';
-import type { Deps } from '../../shared/process/deps.ts';
 import type { MachineRecord, OperationRecord } from '../../shared/state/inventory.ts';
 import { type Also, recordCommand } from '../../shared/state/machine-writes.ts';
+import type { Deps } from '../deps.ts';
 import type { Bmcs } from './circuit-breaker.ts';
 
 export interface Attempt {

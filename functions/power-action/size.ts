@@ -3,9 +3,9 @@ import { capacityOf } from '../../shared/core/machine/lifecycle.ts';
 import type { Settings } from '../../shared/core/settings.ts';
 import { type PowerDriver, PowerError, type PowerReading } from '../../shared/ports/power.ts';
 import type { Lease } from '../../shared/ports/store.ts';
-import { type Deps, underMachineLease } from '../../shared/process/deps.ts';
 import type { MachineRecord, OperationRecord } from '../../shared/state/inventory.ts';
 import { observe, resize } from '../../shared/state/machine-writes.ts';
+import { type Deps, underMachineLease } from '../deps.ts';
 
 /** What of the machine's resources was not granted in full, with what was. */
 function shortOf({ spec }: MachineRecord, granted: Resources = spec.resources): Resources {

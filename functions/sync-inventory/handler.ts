@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { done, type Outcome, retryLater } from '../../shared/core/outcome.ts';
 import { afterTheFirst, coalesce } from '../../shared/process/coalesce.ts';
-import { type Deps, underLease } from '../../shared/process/deps.ts';
 import type { Handler } from '../../shared/server/function.ts';
 import { writeMembers } from '../../shared/state/inventory-load.ts';
+import { type Deps, underLease } from '../deps.ts';
 import { type LastDecision, lastDecision } from './autoscaler-status.ts';
 import { letGo } from './finalize.ts';
 import { takeIn } from './import-resources.ts';

@@ -1,6 +1,5 @@
 import { PowerError } from '../../shared/ports/power.ts';
 import { byAge, type Resource, refOf } from '../../shared/ports/resources.ts';
-import { forEachOf } from '../../shared/process/deps.ts';
 import { MachineSpec } from '../../shared/schema/machine.ts';
 import { PoolSpec } from '../../shared/schema/pool.ts';
 import { Settings } from '../../shared/schema/settings.ts';
@@ -8,6 +7,7 @@ import { encode } from '../../shared/state/codec.ts';
 import { putIfChanged } from '../../shared/state/inventory-load.ts';
 import { keys } from '../../shared/state/keys.ts';
 import type { Source } from '../../shared/state/source.ts';
+import { forEachOf } from '../deps.ts';
 import { nameTaken, ownersOf, type Refusal, specProblem } from './accept.ts';
 import { bindingOf, claimOn } from './claims.ts';
 import { hold, isStored, type Known, readKnown, recordOf, storedUid, type World } from './known.ts';

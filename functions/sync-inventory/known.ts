@@ -2,10 +2,10 @@ import type { Settings } from '../../shared/core/settings.ts';
 import { ClusterError } from '../../shared/ports/cluster.ts';
 import { type AllResources, type Resource, type Resources, refOf } from '../../shared/ports/resources.ts';
 import type { Lease } from '../../shared/ports/store.ts';
-import type { Deps } from '../../shared/process/deps.ts';
 import type { MachineRecord } from '../../shared/state/inventory.ts';
 import { type Described, readDescribed, sourceAt } from '../../shared/state/inventory-load.ts';
 import { keys } from '../../shared/state/keys.ts';
+import type { Deps } from '../deps.ts';
 import type { Refusal } from './accept.ts';
 
 /** Keeps a resource until its machine, pool or settings are dealt with. */

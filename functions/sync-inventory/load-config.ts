@@ -1,7 +1,7 @@
 import { checkConfig } from '../../shared/adapters/files/config-file.ts';
-import type { Deps } from '../../shared/process/deps.ts';
 import { ConfigError } from '../../shared/schema/config-file.ts';
 import { loadInventory } from '../../shared/state/inventory-load.ts';
+import type { Deps } from '../deps.ts';
 
 /**
  * Loads the file or the ConfigMap whenever its text has changed. A text with a mistake changes nothing: what was

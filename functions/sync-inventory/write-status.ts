@@ -1,6 +1,6 @@
 import { mergePatchOf } from '../../shared/adapters/kubernetes/merge-patch.ts';
 import type { Json, Resource } from '../../shared/ports/resources.ts';
-import { forEachOf } from '../../shared/process/deps.ts';
+import { forEachOf } from '../deps.ts';
 import { autoscalerStatusOf, type LastDecision } from './autoscaler-status.ts';
 import { isStored, type Known, latest, recordOf, unlessRefused, type World } from './known.ts';
 import { nodeStatusOf } from './node-status.ts';

@@ -9,7 +9,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const protoOfEtcd3 = join(dirname(fileURLToPath(import.meta.resolve('etcd3'))), '../proto');
 
 /** The programs of the main bundle. All functions are one program, which is told the name of its function. */
-const programs = { host: 'apps/host/main.ts', function: 'apps/host/function.ts', bamel: 'cli/main.ts' };
+const programs = { host: 'apps/main.ts', function: 'apps/function.ts', bamel: 'cli/main.ts' };
 
 /** Everything but the sensor: the programs, the files that they read, and the settings of a container. */
 export async function bundleAll(out: string): Promise<void> {

@@ -1,5 +1,5 @@
 import { cliPage } from './cli.ts';
-import { definitionFiles } from './crds.ts';
+import { definitionFiles } from './crds/crds.ts';
 import { fieldsPage } from './fields.ts';
 import { grafanaDashboard } from './grafana.ts';
 import { installFiles } from './install/files.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { cordonedBy } from '../../functions/deps.ts';
 import { capacityOf, stepOf } from '../core/machine/lifecycle.ts';
 import { events, machineEvent } from '../ports/event-types.ts';
-import { cordonedBy } from '../process/deps.ts';
 import { note } from '../state/append-history.ts';
 import { happen } from '../state/machine-writes.ts';
 import { type Handled, underHand } from './maintenance.ts';

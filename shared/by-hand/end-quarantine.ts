@@ -1,4 +1,4 @@
-import { underMachineLease } from '../process/deps.ts';
+import { underMachineLease } from '../../functions/deps.ts';
 import { note } from '../state/append-history.ts';
 import type { Asked, Hands } from './power.ts';
 

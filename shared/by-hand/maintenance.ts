@@ -1,8 +1,8 @@
 import { z } from 'zod';
+import { underLease } from '../../functions/deps.ts';
 import { isSetAside } from '../core/machine/lifecycle.ts';
 import type { Settings } from '../core/settings.ts';
 import type { Lease } from '../ports/store.ts';
-import { underLease } from '../process/deps.ts';
 import type { MachineRecord } from '../state/inventory.ts';
 import { happen } from '../state/machine-writes.ts';
 import type { Asked, Hands } from './power.ts';

@@ -1,10 +1,10 @@
 import { z } from 'zod';
+import { type Deps, underMachineLease } from '../../functions/deps.ts';
 import type { Node } from '../core/cluster/cluster.ts';
 import { protectedBy } from '../core/cluster/protect.ts';
 import { capacityOf, lifecycle, type MachineEvent } from '../core/machine/lifecycle.ts';
 import type { Settings } from '../core/settings.ts';
 import { events, machineEvent } from '../ports/event-types.ts';
-import { type Deps, underMachineLease } from '../process/deps.ts';
 import { newId } from '../process/ids.ts';
 import type { MachineRecord } from '../state/inventory.ts';
 import { happen } from '../state/machine-writes.ts';

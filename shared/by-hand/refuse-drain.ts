@@ -1,7 +1,7 @@
+import { cordonedBy } from '../../functions/deps.ts';
 import type { ClusterView, Node } from '../core/cluster/cluster.ts';
 import { protection } from '../core/cluster/protect.ts';
 import type { Settings } from '../core/settings.ts';
-import { cordonedBy } from '../process/deps.ts';
 import type { MachineRecord } from '../state/inventory.ts';
 
 /** Why this node is not emptied, whoever asked for it: looked at afresh, for much may have changed since. */

@@ -2,11 +2,11 @@ import { type Outcome, retryLater } from '../core/outcome.ts';
 import { ClusterError } from '../ports/cluster.ts';
 import { PowerError } from '../ports/power.ts';
 import { StoreError } from '../ports/store.ts';
-import { SinkError } from '../process/http-sink.ts';
 import type { Log } from '../process/log.ts';
 import type { Metrics } from '../process/metrics.ts';
 import { wakingPattern } from './event-type.ts';
 import type { Invocation, ServedFunction } from './function.ts';
+import { SinkError } from './http-sink.ts';
 
 const retryAfterMs = 1_000;
 

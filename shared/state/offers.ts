@@ -1,4 +1,3 @@
-import { judge, type Taken } from '../adapters/remote-discovery/sealed-offer.ts';
 import type { Offer } from '../core/remote/offer.ts';
 import type { TrustedProvider } from '../core/remote/remote-settings.ts';
 import type { Store } from '../ports/store.ts';
@@ -6,6 +5,7 @@ import type { SealedOffer } from '../schema/offer.ts';
 import { toOffer } from '../schema/offer.ts';
 import { decode, encode } from './codec.ts';
 import { keys } from './keys.ts';
+import { judge, type Taken } from './sealed-offer.ts';
 
 /** An offer as it stands in the store. */
 export interface StoredOffer {

@@ -6,7 +6,7 @@ import { encode } from '../../shared/state/codec.ts';
 import { loadInventory } from '../../shared/state/inventory-load.ts';
 import { keys } from '../../shared/state/keys.ts';
 import { happen } from '../../shared/state/machine-writes.ts';
-import { fc } from '../support/seeded.ts';
+import { fc } from '../../tools/support/seeded.ts';
 import {
   config,
   leaseOf,

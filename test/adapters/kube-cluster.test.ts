@@ -5,15 +5,15 @@ import { createLog } from '../../shared/process/log.ts';
 import { startApi } from '../../simulator/lab/api/index.ts';
 import { nodes } from '../../simulator/lab/api/resource-types.ts';
 import { startControllers } from '../../simulator/lab/controllers/index.ts';
+import { startProxy } from '../../tools/support/cut-proxy.ts';
+import { eventually } from '../../tools/support/eventually.ts';
+import { nodeObject, runPods } from '../../tools/worlds/cluster-kubelet.ts';
 import {
   clusterAdapterContract,
   expectUnavailable,
   fastClock,
   throughPort,
 } from '../contract/cluster-adapter-suite.ts';
-import { nodeObject, runPods } from '../contract/cluster-kubelet.ts';
-import { startProxy } from '../support/cut-proxy.ts';
-import { eventually } from '../support/eventually.ts';
 
 const log = createLog({ level: 'silent', format: 'json' });
 

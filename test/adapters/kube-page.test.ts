@@ -1,5 +1,5 @@
 import { parsePage } from '../../shared/adapters/kubernetes/page.ts';
-import { fc } from '../support/seeded.ts';
+import { fc } from '../../tools/support/seeded.ts';
 
 const page = (items: readonly unknown[], more: object = {}) =>
   JSON.stringify({ kind: 'PodList', apiVersion: 'v1', metadata: { resourceVersion: '7', ...more }, items });

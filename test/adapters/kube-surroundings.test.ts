@@ -13,8 +13,8 @@ import { createKubeCluster } from '../../shared/adapters/kubernetes/cluster.ts';
 import { ApiException, kubeTransport } from '../../shared/adapters/kubernetes/transport.ts';
 import { createLog } from '../../shared/process/log.ts';
 import { startApi } from '../../simulator/lab/api/index.ts';
+import { eventually } from '../../tools/support/eventually.ts';
 import { fastClock } from '../contract/cluster-adapter-suite.ts';
-import { eventually } from '../support/eventually.ts';
 
 const log = createLog({ level: 'silent', format: 'json' });
 let cleanup: AsyncDisposableStack;

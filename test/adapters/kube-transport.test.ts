@@ -9,8 +9,8 @@ import { join } from 'node:path';
 import { KubeConfig } from '@kubernetes/client-node';
 import { type KubeCall, kubeTransport } from '../../shared/adapters/kubernetes/transport.ts';
 import { makeAuthority } from '../../tools/real-stack/certificates.ts';
-import { eventually } from '../support/eventually.ts';
-import { describeWith } from '../support/programs.ts';
+import { eventually } from '../../tools/support/eventually.ts';
+import { describeWith } from '../../tools/support/programs.ts';
 
 let cleanup: AsyncDisposableStack;
 beforeEach(() => {

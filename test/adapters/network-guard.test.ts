@@ -3,7 +3,7 @@ import { defaultNetworks, networkGuard } from '../../shared/http/network-guard.t
 import { PowerError } from '../../shared/ports/power.ts';
 import { createLog } from '../../shared/process/log.ts';
 import { readSettings } from '../../shared/process/settings.ts';
-import { fc } from '../support/seeded.ts';
+import { fc } from '../../tools/support/seeded.ts';
 
 const failing = async (work: Promise<unknown>): Promise<PowerError> => {
   const error = await work.catch((problem: unknown) => problem);

@@ -5,8 +5,8 @@ import { done } from '../../shared/core/outcome.ts';
 import { realClock } from '../../shared/process/clock.ts';
 import { createLog } from '../../shared/process/log.ts';
 import { createInventory } from '../../shared/state/inventory.ts';
+import { fc } from '../../tools/support/seeded.ts';
 import { type MiniWorld, startMiniWorld, tick } from '../faults/mini-world.ts';
-import { fc } from '../support/seeded.ts';
 import { fixture, webhookEvent } from './payload.ts';
 
 async function withWorld(body: (world: MiniWorld) => Promise<void>, machines = 3): Promise<void> {

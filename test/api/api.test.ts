@@ -7,9 +7,9 @@ import {
   MachineShape,
   PodShape,
   PoolShape,
-} from '../../apps/api/shapes.ts';
+} from '../../shared/view/shapes.ts';
+import { eventually } from '../../tools/support/eventually.ts';
 import { type HostWorld, startHostWorld } from '../functions/host-harness.ts';
-import { eventually } from '../support/eventually.ts';
 
 const mini = { cpu: 4, memory: '16Gi', watts: { idle: 12, max: 65 }, bootSeconds: 1, pool: 'closet' };
 let world: HostWorld;

@@ -1,4 +1,4 @@
-import { createEnergyView } from '../../apps/api/energy.ts';
+import { createEnergyView } from '../../shared/view/energy.ts';
 import { machine } from '../core/support/builders.ts';
 
 const drawing = (watts: number) => [

@@ -1,5 +1,5 @@
-import { watchSurroundings } from '../../apps/api/surroundings.ts';
 import type { ClusterView } from '../../shared/core/cluster/cluster.ts';
+import { watchSurroundings } from '../../shared/view/surroundings.ts';
 import { createVirtualClock } from '../power-action/virtual-clock.ts';
 
 const view = { pods: [], nodes: [] } as unknown as ClusterView;

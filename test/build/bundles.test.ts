@@ -7,9 +7,9 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { deployed } from '../../apps/host/deployed.ts';
 import { type Etcd, startEtcd } from '../../tools/real-stack/etcd.ts';
-import { callerOf } from '../cluster-autoscaler/client.ts';
-import { eventually } from '../support/eventually.ts';
-import { describeWith } from '../support/programs.ts';
+import { eventually } from '../../tools/support/eventually.ts';
+import { describeWith } from '../../tools/support/programs.ts';
+import { callerOf } from '../../tools/worlds/cluster-autoscaler-client.ts';
 import { type RunningBundle, runBundle } from './run-bundle.ts';
 import { type Scene, startScene, tick } from './scene.ts';
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { labConfig } from '../../simulator/lab/config.ts';
 import { startLab } from '../../simulator/lab/lab.ts';
 import { makeMachines } from '../../simulator/lab/rack/description.ts';
-import { writeHostFiles } from '../support/host-process.ts';
+import { writeHostFiles } from '../../tools/support/host-process.ts';
 
 export interface Scene {
   readonly env: Record<string, string>;

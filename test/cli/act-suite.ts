@@ -1,4 +1,4 @@
-import { eventually } from '../support/eventually.ts';
+import { eventually } from '../../tools/support/eventually.ts';
 import type { Ran } from './run-bamel.ts';
 import type { Scene } from './scene.ts';
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { openStore } from '../../shared/adapters/store/open-store.ts';
 import { restore } from '../../shared/state/backup.ts';
 import { startEtcd } from '../../tools/real-stack/etcd.ts';
-import { describeWith } from '../support/programs.ts';
+import { describeWith } from '../../tools/support/programs.ts';
 import { runBamel } from './run-bamel.ts';
 
 let folder: string;

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { commands } from '../../cli/cli.ts';
-import { describeWith, findProgram } from '../support/programs.ts';
+import { describeWith, findProgram } from '../../tools/support/programs.ts';
 import { runBamel, runProgram } from './run-bamel.ts';
 
 let folder: string;

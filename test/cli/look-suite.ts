@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { parse } from 'yaml';
-import { eventually } from '../support/eventually.ts';
+import { eventually } from '../../tools/support/eventually.ts';
 import type { Ran } from './run-bamel.ts';
 import type { Scene } from './scene.ts';
 

@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { runCli } from '../../cli/cli.ts';
-import { newSigningKey, signerOf } from '../../shared/adapters/remote-discovery/ed25519.ts';
-import { judge, sealOffer } from '../../shared/adapters/remote-discovery/sealed-offer.ts';
 import { openStore } from '../../shared/adapters/store/open-store.ts';
+import { newSigningKey, signerOf } from '../../shared/crypto/ed25519.ts';
 import { noteLatency, writeOffer } from '../../shared/state/offers.ts';
 import { writeAudit } from '../../shared/state/peering-audit.ts';
+import { judge, sealOffer } from '../../shared/state/sealed-offer.ts';
 
 const minute = 60_000;
 let folder: string;

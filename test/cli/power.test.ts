@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { startWorld, type World } from '../story/story.ts';
-import { eventually } from '../support/eventually.ts';
+import { eventually } from '../../tools/support/eventually.ts';
+import { startWorld, type World } from '../../tools/worlds/story.ts';
 import { runBamel } from './run-bamel.ts';
 
 /** One machine that is off, a lab around it, and a host that runs on an embedded file. */

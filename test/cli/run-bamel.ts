@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { buildFolder } from '../support/build-folder.ts';
+import { buildFolder } from '../../tools/support/build-folder.ts';
 
 const shim = fileURLToPath(new URL('../../cli/bamel.js', import.meta.url));
 

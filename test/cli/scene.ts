@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { PatchStrategy, setHeaderOptions } from '@kubernetes/client-node';
-import type { MachineView } from '../../apps/api/shapes.ts';
-import { startWorld, type World } from '../story/story.ts';
-import { eventually } from '../support/eventually.ts';
-import type { HostProcess } from '../support/host-process.ts';
+import type { MachineView } from '../../shared/view/shapes.ts';
+import { eventually } from '../../tools/support/eventually.ts';
+import type { HostProcess } from '../../tools/support/host-process.ts';
+import { startWorld, type World } from '../../tools/worlds/story.ts';
 import { type BuiltBamel, buildBamel, type Ran } from './run-bamel.ts';
 
 /** One machine that serves a pod, one that is off, and a pod that nothing can run; the command as it is shipped. */

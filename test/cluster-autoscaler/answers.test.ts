@@ -1,7 +1,7 @@
 import { Client, credentials, type ServiceError, status } from '@grpc/grpc-js';
 import { definitionOf, healthService } from '../../apps/cluster-autoscaler/wire.ts';
 import { type Store, StoreError } from '../../shared/ports/store.ts';
-import { eventually } from '../support/eventually.ts';
+import { eventually } from '../../tools/support/eventually.ts';
 import { type Bench, joined, machine, openBench, pool, poweredOn } from './harness.ts';
 
 let bench: Bench | undefined;

@@ -11,8 +11,8 @@ import { Settings } from '../../shared/schema/settings.ts';
 import { createInventory, type Inventory } from '../../shared/state/inventory.ts';
 import { loadInventory } from '../../shared/state/inventory-load.ts';
 import { happen } from '../../shared/state/machine-writes.ts';
-import { eventually } from '../support/eventually.ts';
-import { type Caller, callerOf } from './client.ts';
+import { eventually } from '../../tools/support/eventually.ts';
+import { type Caller, callerOf } from '../../tools/worlds/cluster-autoscaler-client.ts';
 
 export type MachineInput = NonNullable<ConfigInput['machines']>[number];
 

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { status } from '@grpc/grpc-js';
 import { providerFailpoints } from '../../shared/process/failpoints.ts';
-import { startWorld, type World } from '../story/story.ts';
-import { eventually } from '../support/eventually.ts';
-import type { Caller } from './client.ts';
+import { eventually } from '../../tools/support/eventually.ts';
+import type { Caller } from '../../tools/worlds/cluster-autoscaler-client.ts';
+import { startWorld, type World } from '../../tools/worlds/story.ts';
 import { startServingHost } from './serving-host.ts';
 
 const config = {

@@ -2,7 +2,7 @@ import { status } from '@grpc/grpc-js';
 import type { Offer } from '../../shared/core/remote/offer.ts';
 import { encode } from '../../shared/state/codec.ts';
 import { keys } from '../../shared/state/keys.ts';
-import { eventually } from '../support/eventually.ts';
+import { eventually } from '../../tools/support/eventually.ts';
 import { type Bench, drained, joined, machine, openBench, pool, poweredOff, poweredOn } from './harness.ts';
 
 const GiB = 2 ** 30;

@@ -1,7 +1,7 @@
-import type { World } from '../story/story.ts';
-import { eventually } from '../support/eventually.ts';
-import type { HostOptions, HostProcess } from '../support/host-process.ts';
-import { type Caller, callerOf } from './client.ts';
+import { eventually } from '../../tools/support/eventually.ts';
+import type { HostOptions, HostProcess } from '../../tools/support/host-process.ts';
+import { type Caller, callerOf } from '../../tools/worlds/cluster-autoscaler-client.ts';
+import type { World } from '../../tools/worlds/story.ts';
 
 /** A host that serves the Cluster Autoscaler on some port. */
 export async function startServingHost(

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { connect } from 'node:tls';
 import { credentials, status } from '@grpc/grpc-js';
 import { makeAuthority } from '../../tools/real-stack/certificates.ts';
-import { eventually } from '../support/eventually.ts';
-import { describeWith } from '../support/programs.ts';
-import { type Caller, callerOf } from './client.ts';
+import { eventually } from '../../tools/support/eventually.ts';
+import { describeWith } from '../../tools/support/programs.ts';
+import { type Caller, callerOf } from '../../tools/worlds/cluster-autoscaler-client.ts';
 import { type Bench, machine, openBench, pool } from './harness.ts';
 
 describeWith(['openssl'], 'over TLS', () => {

@@ -1,5 +1,5 @@
 import { actsOf } from '../../apps/console/acts.ts';
-import type { Deps } from '../../shared/process/deps.ts';
+import type { Deps } from '../../functions/deps.ts';
 import { createMetrics } from '../../shared/process/metrics.ts';
 import { type Served, serve } from '../../shared/server/serve.ts';
 import { node } from '../core/support/builders.ts';

@@ -1,4 +1,3 @@
-import type { MachineView } from '../../apps/api/shapes.ts';
 import { bootOf } from '../../console/boot.ts';
 import { fatesOf } from '../../console/candidates.ts';
 import { duration, energy, moment, resources, watts } from '../../console/format.ts';
@@ -7,6 +6,7 @@ import { backoffMs } from '../../console/state/backoff.ts';
 import { hashOf, parseHash } from '../../console/state/place.ts';
 import { createSseParser, type ServerEvent } from '../../console/state/sse.ts';
 import { shownRows } from '../../console/windowed.ts';
+import type { MachineView } from '../../shared/view/shapes.ts';
 
 describe('server-sent events', () => {
   const text =

@@ -1,5 +1,5 @@
 import { share } from '../../console/state/share.ts';
-import { fc } from '../support/seeded.ts';
+import { fc } from '../../tools/support/seeded.ts';
 
 const copy = <Value>(value: Value): Value => JSON.parse(JSON.stringify(value)) as Value;
 

@@ -13,9 +13,16 @@ import type { Pod } from '../../shared/core/cluster/cluster.ts';
 import type { Clock } from '../../shared/ports/clock.ts';
 import { type Cluster, ClusterError } from '../../shared/ports/cluster.ts';
 import { createLog } from '../../shared/process/log.ts';
-import { type CutProxy, startProxy } from '../support/cut-proxy.ts';
-import { eventually } from '../support/eventually.ts';
-import { type ClusterHarness, freshNamespace, isReady, pause, podSpec, until } from './cluster-client.ts';
+import { type CutProxy, startProxy } from '../../tools/support/cut-proxy.ts';
+import { eventually } from '../../tools/support/eventually.ts';
+import {
+  type ClusterHarness,
+  freshNamespace,
+  isReady,
+  pause,
+  podSpec,
+  until,
+} from '../../tools/worlds/cluster-client.ts';
 
 /** Time that passes faster, so that nobody waits ten seconds to see that ten seconds are too long. */
 export function fastClock(speed: number): Clock {

@@ -1,5 +1,5 @@
 import { CustomObjectsApi } from '@kubernetes/client-node';
-import { until } from './cluster-client.ts';
+import { until } from '../../tools/worlds/cluster-client.ts';
 import type { Subject } from './cluster-suite.ts';
 
 const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';

@@ -1,4 +1,4 @@
-import { podSpec } from './cluster-client.ts';
+import { podSpec } from '../../tools/worlds/cluster-client.ts';
 import type { Subject } from './cluster-suite.ts';
 
 /** What the server says when it says no. */

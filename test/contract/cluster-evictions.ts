@@ -1,5 +1,5 @@
 import { AppsV1Api, CoreV1Api, PolicyV1Api } from '@kubernetes/client-node';
-import { isReady, pause, until } from './cluster-client.ts';
+import { isReady, pause, until } from '../../tools/worlds/cluster-client.ts';
 import type { Subject } from './cluster-suite.ts';
 
 /** Disruption budgets and the eviction subresource. */

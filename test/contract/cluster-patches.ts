@@ -1,4 +1,4 @@
-import { until } from './cluster-client.ts';
+import { until } from '../../tools/worlds/cluster-client.ts';
 import type { Subject } from './cluster-suite.ts';
 
 const jsonPatch = 'application/json-patch+json';

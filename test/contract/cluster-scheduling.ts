@@ -1,6 +1,6 @@
 import { CoreV1Api, type V1PodSpec } from '@kubernetes/client-node';
-import { conditionOf, isReady, podSpec, until } from './cluster-client.ts';
-import type { NodeOptions } from './cluster-kubelet.ts';
+import { conditionOf, isReady, podSpec, until } from '../../tools/worlds/cluster-client.ts';
+import type { NodeOptions } from '../../tools/worlds/cluster-kubelet.ts';
 import type { Subject } from './cluster-suite.ts';
 
 const mergePatch = 'application/merge-patch+json';

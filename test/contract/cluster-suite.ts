@@ -6,7 +6,7 @@ import {
   type OpenWatch,
   openWatch,
   send,
-} from './cluster-client.ts';
+} from '../../tools/worlds/cluster-client.ts';
 import { customResourceTests } from './cluster-custom.ts';
 import { errorTests } from './cluster-errors.ts';
 import { evictionTests } from './cluster-evictions.ts';
@@ -16,7 +16,7 @@ import { schedulingTests } from './cluster-scheduling.ts';
 import { expiryTests, watchTests } from './cluster-watches.ts';
 import { workloadTests } from './cluster-workloads.ts';
 
-export type { ClusterHarness } from './cluster-client.ts';
+export type { ClusterHarness } from '../../tools/worlds/cluster-client.ts';
 
 /** What each group of tests is given; usable from within tests only. */
 export interface Subject {

@@ -1,4 +1,4 @@
-import { type Seen, until } from './cluster-client.ts';
+import { type Seen, until } from '../../tools/worlds/cluster-client.ts';
 import type { Subject } from './cluster-suite.ts';
 
 const brief = ({ type, object }: Seen) => `${type} ${object.metadata?.name ?? object.reason}`;

@@ -1,5 +1,5 @@
 import { AppsV1Api, BatchV1Api, CoreV1Api, type V1Pod } from '@kubernetes/client-node';
-import { isReady, pause, until } from './cluster-client.ts';
+import { isReady, pause, until } from '../../tools/worlds/cluster-client.ts';
 import type { Subject } from './cluster-suite.ts';
 
 /** Deployments and the like, as seen from outside. */

@@ -1,16 +1,16 @@
 import { BatchV1Api, PolicyV1Api, StorageV1Api } from '@kubernetes/client-node';
+import { cordonedBy } from '../../functions/deps.ts';
 import { createKubeCluster } from '../../shared/adapters/kubernetes/cluster.ts';
 import { kubeTransport } from '../../shared/adapters/kubernetes/transport.ts';
 import type { MachineStatus } from '../../shared/core/machine/machine.ts';
 import type { Cluster } from '../../shared/ports/cluster.ts';
-import { cordonedBy } from '../../shared/process/deps.ts';
 import { createLog } from '../../shared/process/log.ts';
 import { encode } from '../../shared/state/codec.ts';
 import { keys } from '../../shared/state/keys.ts';
-import { type CutProxy, startProxy } from '../support/cut-proxy.ts';
-import { eventually } from '../support/eventually.ts';
+import { type CutProxy, startProxy } from '../../tools/support/cut-proxy.ts';
+import { eventually } from '../../tools/support/eventually.ts';
+import { type ClusterHarness, pause, podSpec } from '../../tools/worlds/cluster-client.ts';
 import { fastClock, throughPort } from './cluster-adapter-suite.ts';
-import { type ClusterHarness, pause, podSpec } from './cluster-client.ts';
 import { type FunctionsWorld, startFunctionsWorld } from './functions-world.ts';
 
 const silent = createLog({ level: 'silent', format: 'json' });

@@ -6,6 +6,7 @@ import {
   setHeaderOptions,
   type V1PodSpec,
 } from '@kubernetes/client-node';
+import type { Deps } from '../../functions/deps.ts';
 import { drainNode } from '../../functions/drain-node/handler.ts';
 import { joinWatcher } from '../../functions/join-watcher/handler.ts';
 import { openStore } from '../../shared/adapters/store/open-store.ts';
@@ -15,15 +16,20 @@ import type { Clock } from '../../shared/ports/clock.ts';
 import type { Cluster } from '../../shared/ports/cluster.ts';
 import type { BamelEvent } from '../../shared/ports/events.ts';
 import type { Store } from '../../shared/ports/store.ts';
-import type { Deps } from '../../shared/process/deps.ts';
 import { createLog } from '../../shared/process/log.ts';
 import type { ConfigInput } from '../../shared/schema/config-file.ts';
 import { encode } from '../../shared/state/codec.ts';
 import { createInventory, type MachineRecord } from '../../shared/state/inventory.ts';
 import { loadInventory } from '../../shared/state/inventory-load.ts';
 import { keys } from '../../shared/state/keys.ts';
-import { type ClusterHarness, freshNamespace, isReady, pause, until } from './cluster-client.ts';
-import type { NodeOptions } from './cluster-kubelet.ts';
+import {
+  type ClusterHarness,
+  freshNamespace,
+  isReady,
+  pause,
+  until,
+} from '../../tools/worlds/cluster-client.ts';
+import type { NodeOptions } from '../../tools/worlds/cluster-kubelet.ts';
 
 const mergePatch = setHeaderOptions('Content-Type', PatchStrategy.MergePatch);
 

@@ -1,14 +1,14 @@
 import { AppsV1Api, StorageV1Api } from '@kubernetes/client-node';
+import { cordonedBy } from '../../functions/deps.ts';
 import { createKubeCluster } from '../../shared/adapters/kubernetes/cluster.ts';
 import { kubeTransport } from '../../shared/adapters/kubernetes/transport.ts';
 import type { MachineStatus } from '../../shared/core/machine/machine.ts';
 import type { Cluster } from '../../shared/ports/cluster.ts';
-import { cordonedBy } from '../../shared/process/deps.ts';
 import { createLog } from '../../shared/process/log.ts';
-import { eventually } from '../support/eventually.ts';
+import { eventually } from '../../tools/support/eventually.ts';
+import { type ClusterHarness, pause, podSpec } from '../../tools/worlds/cluster-client.ts';
+import type { NodeOptions } from '../../tools/worlds/cluster-kubelet.ts';
 import { fastClock } from './cluster-adapter-suite.ts';
-import { type ClusterHarness, pause, podSpec } from './cluster-client.ts';
-import type { NodeOptions } from './cluster-kubelet.ts';
 import { type FunctionsWorld, ignoreMissing, startFunctionsWorld } from './functions-world.ts';
 
 const silent = createLog({ level: 'silent', format: 'json' });

@@ -2,8 +2,8 @@ import { KubeConfig } from '@kubernetes/client-node';
 import { startApi } from '../../simulator/lab/api/index.ts';
 import { nodes } from '../../simulator/lab/api/resource-types.ts';
 import { startControllers } from '../../simulator/lab/controllers/index.ts';
-import type { ClusterHarness } from './cluster-client.ts';
-import { nodeObject, runPods } from './cluster-kubelet.ts';
+import type { ClusterHarness } from '../../tools/worlds/cluster-client.ts';
+import { nodeObject, runPods } from '../../tools/worlds/cluster-kubelet.ts';
 
 const longerThanAnyTest = 3_600_000;
 

@@ -1,7 +1,7 @@
 import type { Condition, Entry, Lease, Store, StoreChange, Write } from '../../shared/ports/store.ts';
 import { keys } from '../../shared/state/keys.ts';
 import { waitFor } from '../../tools/real-stack/wait.ts';
-import { fc } from '../support/seeded.ts';
+import { fc } from '../../tools/support/seeded.ts';
 import { randomCommits } from './store-model.ts';
 
 export type StoreHarness = {

@@ -6,7 +6,7 @@ import {
   silentAfterMs,
 } from '../../shared/core/decide/signals/alert-book.ts';
 import { type Alert, steeringOf } from '../../shared/core/decide/signals/alerts.ts';
-import { fc } from '../support/seeded.ts';
+import { fc } from '../../tools/support/seeded.ts';
 import { machine, minute, now, pool, serving } from './support/builders.ts';
 
 const alert = (parts: Partial<Alert> = {}): Alert => ({

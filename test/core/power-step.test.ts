@@ -1,7 +1,7 @@
 import type { Power, PowerVerb } from '../../shared/core/machine/machine.ts';
 import { nextPowerStep, type PowerStep, type Powers } from '../../shared/core/machine/power-step.ts';
 import { stableReads, defaultTimings as timings } from '../../shared/core/settings.ts';
-import { fc } from '../support/seeded.ts';
+import { fc } from '../../tools/support/seeded.ts';
 import { now, operation } from './support/builders.ts';
 
 type Command = { readonly verb: PowerVerb; readonly at: number };

@@ -7,7 +7,7 @@ import {
   shortage,
   subtract,
 } from '../../shared/core/cluster/resources.ts';
-import { fc } from '../support/seeded.ts';
+import { fc } from '../../tools/support/seeded.ts';
 import { Gi } from './support/builders.ts';
 
 test.each<[string | number, number | undefined]>([

@@ -1,6 +1,6 @@
 import { scenarios } from '../../simulator/demo/scenario.ts';
-import { type BuiltFolder, buildFolder } from '../support/build-folder.ts';
-import { eventually } from '../support/eventually.ts';
+import { type BuiltFolder, buildFolder } from '../../tools/support/build-folder.ts';
+import { eventually } from '../../tools/support/eventually.ts';
 import { type Demo, type Said, startDemo } from './run-demo.ts';
 
 /** All at once: most of a demo is waiting. */

@@ -3,10 +3,10 @@ import { createPrivateKey } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { certificateRequest, csrProblem } from '../../shared/adapters/remote-discovery/csr.ts';
-import { newSigningKey } from '../../shared/adapters/remote-discovery/ed25519.ts';
-import { describeWith } from '../support/programs.ts';
-import { fc } from '../support/seeded.ts';
+import { certificateRequest, csrProblem } from '../../shared/crypto/csr.ts';
+import { newSigningKey } from '../../shared/crypto/ed25519.ts';
+import { describeWith } from '../../tools/support/programs.ts';
+import { fc } from '../../tools/support/seeded.ts';
 
 const { privateKey, publicKey } = newSigningKey();
 const wanted = { commonName: 'south', organization: 'liqo.io', publicKey };

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { isSignedBy } from '../../shared/adapters/remote-discovery/ed25519.ts';
+import { isSignedBy } from '../../shared/crypto/ed25519.ts';
 import type { KubeObject, KubeObjects } from '../../shared/ports/kubernetes-objects.ts';
 
 type Fields = Readonly<Record<string, unknown>>;

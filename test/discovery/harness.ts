@@ -1,15 +1,15 @@
 import { createPrivateKey } from 'node:crypto';
+import type { Deps } from '../../functions/deps.ts';
 import { functionTable } from '../../functions/index.ts';
-import { certificateRequest } from '../../shared/adapters/remote-discovery/csr.ts';
-import { newSigningKey, signerOf } from '../../shared/adapters/remote-discovery/ed25519.ts';
 import { openStore } from '../../shared/adapters/store/open-store.ts';
+import { certificateRequest } from '../../shared/crypto/csr.ts';
+import { newSigningKey, signerOf } from '../../shared/crypto/ed25519.ts';
 import { networkGuard } from '../../shared/http/network-guard.ts';
 import type { Clock } from '../../shared/ports/clock.ts';
 import type { KubeObjects } from '../../shared/ports/kubernetes-objects.ts';
 import type { Credentials } from '../../shared/ports/power.ts';
 import type { Store } from '../../shared/ports/store.ts';
 import { realClock } from '../../shared/process/clock.ts';
-import type { Deps } from '../../shared/process/deps.ts';
 import { createMetrics, type Metrics } from '../../shared/process/metrics.ts';
 import type { ConfigInput } from '../../shared/schema/config-file.ts';
 import { type Served, type ServeOptions, serve } from '../../shared/server/serve.ts';

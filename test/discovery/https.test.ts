@@ -1,12 +1,12 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { newSigningKey } from '../../shared/adapters/remote-discovery/ed25519.ts';
+import { newSigningKey } from '../../shared/crypto/ed25519.ts';
 import { failureOf } from '../../shared/drivers/common/failure.ts';
 import { httpRequest } from '../../shared/http/peer.ts';
 import { readOffers } from '../../shared/state/offers.ts';
 import { makeAuthority } from '../../tools/real-stack/certificates.ts';
-import { describeWith } from '../support/programs.ts';
+import { describeWith } from '../../tools/support/programs.ts';
 import { borrower, type Site, startSite } from './harness.ts';
 
 describeWith(['openssl'], 'two clusters with certificates of their own', () => {

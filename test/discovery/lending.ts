@@ -1,4 +1,4 @@
-import { newSigningKey } from '../../shared/adapters/remote-discovery/ed25519.ts';
+import { newSigningKey } from '../../shared/crypto/ed25519.ts';
 import { readOffers } from '../../shared/state/offers.ts';
 import { type RemoteInput, type Site, startSite } from './harness.ts';
 

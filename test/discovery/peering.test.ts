@@ -1,4 +1,4 @@
-import { newSigningKey } from '../../shared/adapters/remote-discovery/ed25519.ts';
+import { newSigningKey } from '../../shared/crypto/ed25519.ts';
 import { PowerError } from '../../shared/ports/power.ts';
 import { readAudit } from '../../shared/state/peering-audit.ts';
 import { borrower, type Site, startSite } from './harness.ts';

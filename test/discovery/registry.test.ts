@@ -1,7 +1,7 @@
-import { newSigningKey } from '../../shared/adapters/remote-discovery/ed25519.ts';
-import { sealOffer } from '../../shared/adapters/remote-discovery/sealed-offer.ts';
+import { newSigningKey } from '../../shared/crypto/ed25519.ts';
 import { readOffers } from '../../shared/state/offers.ts';
 import { readAudit } from '../../shared/state/peering-audit.ts';
+import { sealOffer } from '../../shared/state/sealed-offer.ts';
 import type { Site } from './harness.ts';
 import { idsOf, lending, minute, north, refusals, startSites, terms, trust } from './lending.ts';
 

@@ -1,8 +1,8 @@
-import { newSigningKey, signerOf } from '../../shared/adapters/remote-discovery/ed25519.ts';
-import { judge, type Publication, sealOffer } from '../../shared/adapters/remote-discovery/sealed-offer.ts';
 import type { OfferTerms } from '../../shared/core/remote/remote-settings.ts';
+import { newSigningKey, signerOf } from '../../shared/crypto/ed25519.ts';
 import { toOffer } from '../../shared/schema/offer.ts';
-import { fc } from '../support/seeded.ts';
+import { judge, type Publication, sealOffer } from '../../shared/state/sealed-offer.ts';
+import { fc } from '../../tools/support/seeded.ts';
 
 const now = Date.UTC(2026, 10, 16);
 const minute = 60_000;

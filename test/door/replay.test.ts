@@ -4,8 +4,8 @@ import { type Store, StoreError } from '../../shared/ports/store.ts';
 import { realClock } from '../../shared/process/clock.ts';
 import { createMetrics } from '../../shared/process/metrics.ts';
 import { createSeenEvents } from '../../shared/state/seen-events.ts';
+import { eventually } from '../../tools/support/eventually.ts';
 import { eventHeaders, post, recorder, serving, structured } from '../runtime/harness.ts';
-import { eventually } from '../support/eventually.ts';
 
 const maxAgeMs = 60_000;
 const now = Date.parse('2026-11-16T12:00:00Z');

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TLSSocket } from 'node:tls';
 import { makeAuthority } from '../../tools/real-stack/certificates.ts';
+import { eventually } from '../../tools/support/eventually.ts';
+import { describeWith } from '../../tools/support/programs.ts';
 import { recorder, serving } from '../runtime/harness.ts';
-import { eventually } from '../support/eventually.ts';
-import { describeWith } from '../support/programs.ts';
 
 describeWith(['openssl'], 'HTTPS', () => {
   const folder = mkdtempSync(join(tmpdir(), 'bamel-tls-'));

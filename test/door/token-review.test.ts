@@ -1,6 +1,6 @@
 import type { V1TokenReviewStatus } from '@kubernetes/client-node';
-import { kubeTokenReview, type TokenReviewOptions } from '../../shared/adapters/kubernetes/token-review.ts';
 import type { KubeCall, KubeTransport } from '../../shared/adapters/kubernetes/transport.ts';
+import { kubeTokenReview, type TokenReviewOptions } from '../../shared/server/token-review.ts';
 import { memoryLog } from '../runtime/harness.ts';
 
 const account = 'system:serviceaccount:bamel:events';

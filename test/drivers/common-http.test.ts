@@ -10,8 +10,8 @@ import { failureOf } from '../../shared/drivers/common/failure.ts';
 import { type HttpPeer, type HttpRequest, httpRequest } from '../../shared/http/peer.ts';
 import type { Tls } from '../../shared/http/tls.ts';
 import { makeAuthority } from '../../tools/real-stack/certificates.ts';
-import { eventually } from '../support/eventually.ts';
-import { describeWith } from '../support/programs.ts';
+import { eventually } from '../../tools/support/eventually.ts';
+import { describeWith } from '../../tools/support/programs.ts';
 import { failing, patient } from './harness.ts';
 
 const servers: (Server | TcpServer)[] = [];

@@ -3,7 +3,7 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { failureOf } from '../../shared/drivers/common/failure.ts';
 import { type HttpPeer, httpRequest, keptOpen } from '../../shared/http/peer.ts';
-import { eventually } from '../support/eventually.ts';
+import { eventually } from '../../tools/support/eventually.ts';
 import { failing, patient } from './harness.ts';
 
 let server: Server;

@@ -3,8 +3,8 @@ import type { MachineSpec, PowerVerb } from '../../shared/core/machine/machine.t
 import { driverFor } from '../../shared/drivers/index.ts';
 import type { Capabilities, DriverDeps, PowerDriver } from '../../shared/ports/power.ts';
 import { PowerError } from '../../shared/ports/power.ts';
-import { eventually } from '../support/eventually.ts';
-import { describeWith } from '../support/programs.ts';
+import { eventually } from '../../tools/support/eventually.ts';
+import { describeWith } from '../../tools/support/programs.ts';
 import { deps as defaultDeps } from './harness.ts';
 
 /*

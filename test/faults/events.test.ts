@@ -1,7 +1,7 @@
 import { functionTable } from '../../functions/index.ts';
 import { carryOut } from '../../functions/power-action/carry-out.ts';
 import { events, machineEvent } from '../../shared/ports/event-types.ts';
-import { fc } from '../support/seeded.ts';
+import { fc } from '../../tools/support/seeded.ts';
 import { type MiniWorld, startMiniWorld, tick } from './mini-world.ts';
 
 const machineEvents = [

@@ -1,3 +1,4 @@
+import type { Deps } from '../../functions/deps.ts';
 import { createFunctions } from '../../functions/index.ts';
 import { openStore } from '../../shared/adapters/store/open-store.ts';
 import type { Node, Pod } from '../../shared/core/cluster/cluster.ts';
@@ -6,7 +7,6 @@ import type { Clock } from '../../shared/ports/clock.ts';
 import type { Cluster } from '../../shared/ports/cluster.ts';
 import type { BamelEvent } from '../../shared/ports/events.ts';
 import type { Lease, Store } from '../../shared/ports/store.ts';
-import type { Deps } from '../../shared/process/deps.ts';
 import { createLog } from '../../shared/process/log.ts';
 import type { ServedFunction } from '../../shared/server/function.ts';
 import { createInventory } from '../../shared/state/inventory.ts';

@@ -1,3 +1,4 @@
+import type { Deps } from '../../functions/deps.ts';
 import { powerAction } from '../../functions/power-action/handler.ts';
 import { openStore } from '../../shared/adapters/store/open-store.ts';
 import { byHand } from '../../shared/by-hand/power.ts';
@@ -5,13 +6,12 @@ import type { MachineStatus } from '../../shared/core/machine/machine.ts';
 import { driverFor } from '../../shared/drivers/index.ts';
 import type { Store } from '../../shared/ports/store.ts';
 import { realClock } from '../../shared/process/clock.ts';
-import type { Deps } from '../../shared/process/deps.ts';
 import { createLog } from '../../shared/process/log.ts';
 import { createInventory, type Inventory } from '../../shared/state/inventory.ts';
 import { loadInventory } from '../../shared/state/inventory-load.ts';
 import { realClock as labClock } from '../../simulator/lab/rack/clock.ts';
 import { type Rack, startRack } from '../../simulator/lab/rack/rack.ts';
-import { eventually } from '../support/eventually.ts';
+import { eventually } from '../../tools/support/eventually.ts';
 
 /** A BMC of the lab over HTTP, the redfish driver, power-action and its own ticks; no cluster is needed. */
 interface Bench {

@@ -9,10 +9,10 @@ import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { events } from '../../shared/ports/event-types.ts';
+import { eventually } from '../../tools/support/eventually.ts';
 import { eventHeaders, post } from '../runtime/harness.ts';
-import { eventually } from '../support/eventually.ts';
 
-const program = fileURLToPath(new URL('../../apps/host/function.ts', import.meta.url));
+const program = fileURLToPath(new URL('../../apps/function.ts', import.meta.url));
 const reviews = '/apis/authentication.k8s.io/v1/tokenreviews';
 const pathOf = (request: IncomingMessage): string => (request.url ?? '').split('?', 1)[0] ?? '';
 

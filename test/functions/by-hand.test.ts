@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { eventually } from '../support/eventually.ts';
+import { eventually } from '../../tools/support/eventually.ts';
 import { type HostWorld, startHostWorld } from './host-harness.ts';
 
 const mini = { cpu: 4, memory: '16Gi', watts: { idle: 12, max: 65 }, bootSeconds: 1, pool: 'closet' };

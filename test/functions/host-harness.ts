@@ -12,8 +12,8 @@ import type { ConfigInput } from '../../shared/schema/config-file.ts';
 import { loadInventory } from '../../shared/state/inventory-load.ts';
 import { labConfig, labCredentials } from '../../simulator/lab/config.ts';
 import { type Lab, type LabOptions, startLab } from '../../simulator/lab/lab.ts';
-import { type Workloads, workloadsOf } from '../story/workload.ts';
-import { eventually } from '../support/eventually.ts';
+import { eventually } from '../../tools/support/eventually.ts';
+import { type Workloads, workloadsOf } from '../../tools/worlds/workload.ts';
 
 const tickDone = `${events.tick} done`;
 

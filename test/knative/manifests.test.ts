@@ -5,8 +5,8 @@ import { deployed } from '../../apps/host/deployed.ts';
 import { functionTable } from '../../functions/index.ts';
 import { events, foreignEvents } from '../../shared/ports/event-types.ts';
 import { readSettings } from '../../shared/process/settings.ts';
+import { ofKind } from '../../tools/real-stack/knative/manifests.ts';
 import { type Filter, passes } from './filter.ts';
-import { ofKind } from './manifests.ts';
 
 const definitions = functionTable.map(({ definition }) => definition);
 const names = deployed.map(({ name }) => name);

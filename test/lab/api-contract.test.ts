@@ -2,7 +2,7 @@ import { KubeConfig } from '@kubernetes/client-node';
 import { startApi } from '../../simulator/lab/api/index.ts';
 import { nodes } from '../../simulator/lab/api/resource-types.ts';
 import { startControllers } from '../../simulator/lab/controllers/index.ts';
-import { nodeObject, runPods } from '../contract/cluster-kubelet.ts';
+import { nodeObject, runPods } from '../../tools/worlds/cluster-kubelet.ts';
 import { clusterContract } from '../contract/cluster-suite.ts';
 
 clusterContract('the lab', async () => {

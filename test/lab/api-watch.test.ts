@@ -1,6 +1,6 @@
 import { KubeConfig } from '@kubernetes/client-node';
 import { type LabApi, startApi } from '../../simulator/lab/api/index.ts';
-import { openWatch, send, until } from '../contract/cluster-client.ts';
+import { openWatch, send, until } from '../../tools/worlds/cluster-client.ts';
 
 const maps = '/api/v1/namespaces/default/configmaps';
 

@@ -11,7 +11,7 @@ import {
 import { Store } from '../../simulator/lab/api/store.ts';
 import { type ControllerOptions, startControllers } from '../../simulator/lab/controllers/index.ts';
 import { manualClock } from '../../simulator/lab/rack/clock.ts';
-import { nodeObject } from '../contract/cluster-kubelet.ts';
+import { nodeObject } from '../../tools/worlds/cluster-kubelet.ts';
 
 const podDraft = (name: string, spec: Partial<Pod['spec']> = {}, cpu = '1'): Draft<Pod> => ({
   metadata: { name },

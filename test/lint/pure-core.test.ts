@@ -21,10 +21,14 @@ let diagnostics: Map<string, string[]>;
 const impure: [what: string, source: string, rule: RegExp][] = [
   [
     'an import from outside the core',
-    "import { a } from '../ports/store.ts';\nexport const x = a;",
+    "import { a } from '../../shared/ports/store.ts';\nexport const x = a;",
     /noRestrictedImports/,
   ],
-  ['a type from outside', "import type { A } from '../ports/store.ts';\nexport type X = A;", /noRestrictedImports/],
+  [
+    'a type from outside',
+    "import type { A } from '../../shared/ports/store.ts';\nexport type X = A;",
+    /noRestrictedImports/,
+  ],
   [
     'a detour back into the core',
     "import { a } from '../core/a.ts';\nexport const x = a;",
@@ -66,7 +70,7 @@ const impure: [what: string, source: string, rule: RegExp][] = [
 const impureBelow: typeof impure = [
   [
     'an import from outside the core',
-    "import { a } from '../../ports/store.ts';\nexport const x = a;",
+    "import { a } from '../../shared/ports/store.ts';\nexport const x = a;",
     /noRestrictedImports/,
   ],
   ['a package', "import { z } from 'zod';\nexport const x = z;", /noRestrictedImports/],

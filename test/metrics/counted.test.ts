@@ -1,15 +1,15 @@
+import { type Deps, underLease } from '../../functions/deps.ts';
 import { createBmcs } from '../../functions/power-action/circuit-breaker.ts';
 import { openStore } from '../../shared/adapters/store/open-store.ts';
 import type { MachineSpec } from '../../shared/core/machine/machine.ts';
 import { PowerError } from '../../shared/ports/power.ts';
 import { realClock } from '../../shared/process/clock.ts';
-import { type Deps, underLease } from '../../shared/process/deps.ts';
 import { createMetrics } from '../../shared/process/metrics.ts';
 import { Settings } from '../../shared/schema/settings.ts';
 import { createInventory } from '../../shared/state/inventory.ts';
+import { eventually } from '../../tools/support/eventually.ts';
 import { type HostWorld, startHostWorld } from '../functions/host-harness.ts';
 import { memoryLog } from '../runtime/harness.ts';
-import { eventually } from '../support/eventually.ts';
 
 const { log } = memoryLog();
 

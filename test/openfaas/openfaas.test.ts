@@ -6,8 +6,8 @@ import { parse } from 'yaml';
 import { deployed } from '../../apps/host/deployed.ts';
 import { events } from '../../shared/ports/event-types.ts';
 import { freePorts } from '../../tools/real-stack/ports.ts';
-import { type BuiltFolder, buildFolder } from '../support/build-folder.ts';
-import { eventually } from '../support/eventually.ts';
+import { type BuiltFolder, buildFolder } from '../../tools/support/build-folder.ts';
+import { eventually } from '../../tools/support/eventually.ts';
 import { startWatchdog, type Watchdog } from './watchdog.ts';
 
 const read = (file: string): string =>

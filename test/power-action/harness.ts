@@ -1,3 +1,4 @@
+import type { Deps } from '../../functions/deps.ts';
 import { powerAction } from '../../functions/power-action/handler.ts';
 import { openStore } from '../../shared/adapters/store/open-store.ts';
 import type { LogReading } from '../../shared/core/machine/hardware-log.ts';
@@ -6,7 +7,6 @@ import type { Cluster } from '../../shared/ports/cluster.ts';
 import type { BamelEvent } from '../../shared/ports/events.ts';
 import type { Credentials, PowerDriver, PowerReading, Sensors } from '../../shared/ports/power.ts';
 import type { Store } from '../../shared/ports/store.ts';
-import type { Deps } from '../../shared/process/deps.ts';
 import type { FailpointName } from '../../shared/process/failpoints.ts';
 import type { Log } from '../../shared/process/log.ts';
 import { createLog } from '../../shared/process/log.ts';

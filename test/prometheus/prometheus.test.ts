@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type PrometheusOptions, prometheus } from '../../shared/adapters/prometheus/prometheus.ts';
 import { networkGuard } from '../../shared/http/network-guard.ts';
 import { makeAuthority } from '../../tools/real-stack/certificates.ts';
-import { describeWith } from '../support/programs.ts';
+import { describeWith } from '../../tools/support/programs.ts';
 import { type FakePrometheus, type Reply, scalar, startFakePrometheus, vector } from './fake-prometheus.ts';
 
 let server: FakePrometheus;

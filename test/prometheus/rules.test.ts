@@ -7,8 +7,8 @@ import { steeringOf } from '../../shared/core/decide/signals/alerts.ts';
 import { defaultPool } from '../../shared/core/settings.ts';
 import { metricTable } from '../../shared/process/metric-table.ts';
 import { durationMs } from '../../shared/schema/duration.ts';
+import { describeWith } from '../../tools/support/programs.ts';
 import { readText, root } from '../docs/markdown.ts';
-import { describeWith } from '../support/programs.ts';
 
 interface Rule {
   readonly alert?: string;

@@ -1,5 +1,5 @@
 import { controlPlanePrograms } from '../../tools/real-stack/table.ts';
-import { describeWith } from '../support/programs.ts';
+import { describeWith } from '../../tools/support/programs.ts';
 import { runWorkload } from './closed-loop/loop.ts';
 import { byKind, examples, type Result, summary } from './closed-loop/results.ts';
 import { type Stage, startStage } from './closed-loop/stage.ts';

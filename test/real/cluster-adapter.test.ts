@@ -6,9 +6,9 @@ import { createLog } from '../../shared/process/log.ts';
 import { type ControlPlane, startControlPlane } from '../../tools/real-stack/control-plane.ts';
 import { addNode, removeNode } from '../../tools/real-stack/nodes.ts';
 import { controlPlanePrograms } from '../../tools/real-stack/table.ts';
+import { eventually } from '../../tools/support/eventually.ts';
+import { describeWith } from '../../tools/support/programs.ts';
 import { clusterAdapterContract, expectUnavailable, fastClock } from '../contract/cluster-adapter-suite.ts';
-import { eventually } from '../support/eventually.ts';
-import { describeWith } from '../support/programs.ts';
 
 describeWith([...controlPlanePrograms, 'openssl'], 'the cluster adapter', () => {
   const start = async () => {

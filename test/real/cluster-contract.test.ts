@@ -1,8 +1,8 @@
 import { startControlPlane } from '../../tools/real-stack/control-plane.ts';
 import { addNode, removeNode } from '../../tools/real-stack/nodes.ts';
 import { controlPlanePrograms } from '../../tools/real-stack/table.ts';
+import { describeWith } from '../../tools/support/programs.ts';
 import { clusterContract } from '../contract/cluster-suite.ts';
-import { describeWith } from '../support/programs.ts';
 
 describeWith(controlPlanePrograms, 'the cluster contract', () =>
   clusterContract('a real API server', async () => {

@@ -6,10 +6,10 @@ import { type ControlPlane, startControlPlane } from '../../tools/real-stack/con
 import { hostRole } from '../../tools/real-stack/host-role.ts';
 import { addNode } from '../../tools/real-stack/nodes.ts';
 import { controlPlanePrograms } from '../../tools/real-stack/table.ts';
+import { eventually } from '../../tools/support/eventually.ts';
+import { describeWith } from '../../tools/support/programs.ts';
+import { podSpec } from '../../tools/worlds/cluster-client.ts';
 import { fastClock } from '../contract/cluster-adapter-suite.ts';
-import { podSpec } from '../contract/cluster-client.ts';
-import { eventually } from '../support/eventually.ts';
-import { describeWith } from '../support/programs.ts';
 
 describeWith(controlPlanePrograms, 'with the permissions that the host is installed with', () => {
   let plane: ControlPlane;

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { type ControlPlane, startControlPlane } from '../../tools/real-stack/control-plane.ts';
 import { controlPlanePrograms } from '../../tools/real-stack/table.ts';
-import { send, until } from '../contract/cluster-client.ts';
-import { describeWith, findProgram } from '../support/programs.ts';
+import { describeWith, findProgram } from '../../tools/support/programs.ts';
+import { send, until } from '../../tools/worlds/cluster-client.ts';
 import { apply, pathOf } from '../sync-inventory/definitions.ts';
 import { definitionsContract } from '../sync-inventory/definitions-suite.ts';
 

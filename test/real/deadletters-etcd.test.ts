@@ -5,8 +5,8 @@ import { openStore } from '../../shared/adapters/store/open-store.ts';
 import type { Store } from '../../shared/ports/store.ts';
 import { createDeadLetters } from '../../shared/state/dead-letters.ts';
 import { startEtcd } from '../../tools/real-stack/etcd.ts';
+import { describeWith } from '../../tools/support/programs.ts';
 import { runBamel } from '../cli/run-bamel.ts';
-import { describeWith } from '../support/programs.ts';
 
 describeWith(['etcd'], 'bamel deadletters straight on etcd', () => {
   let cleanup: AsyncDisposableStack;

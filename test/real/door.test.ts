@@ -1,17 +1,17 @@
 import { CoreV1Api } from '@kubernetes/client-node';
 import { functionAccounts } from '../../scripts/generate/install/rbac.ts';
-import { kubeTokenReview } from '../../shared/adapters/kubernetes/token-review.ts';
 import { kubeTransport } from '../../shared/adapters/kubernetes/transport.ts';
 import { realClock } from '../../shared/process/clock.ts';
 import { createLog } from '../../shared/process/log.ts';
 import { createMetrics } from '../../shared/process/metrics.ts';
 import { type Served, serve } from '../../shared/server/serve.ts';
+import { kubeTokenReview } from '../../shared/server/token-review.ts';
 import { type ControlPlane, startControlPlane } from '../../tools/real-stack/control-plane.ts';
 import { createObject } from '../../tools/real-stack/objects.ts';
 import { controlPlanePrograms } from '../../tools/real-stack/table.ts';
+import { eventually } from '../../tools/support/eventually.ts';
+import { describeWith } from '../../tools/support/programs.ts';
 import { eventHeaders, post, recorder } from '../runtime/harness.ts';
-import { eventually } from '../support/eventually.ts';
-import { describeWith } from '../support/programs.ts';
 
 const tellers = {
   accounts: ['system:serviceaccount:sensors:trigger'],

@@ -1,8 +1,8 @@
 import { base64, type Etcd, etcdCall, startEtcd } from '../../tools/real-stack/etcd.ts';
-import { playStory, readInventory, startWorld, type World } from '../story/story.ts';
-import { type CutProxy, startProxy } from '../support/cut-proxy.ts';
-import { eventually } from '../support/eventually.ts';
-import { describeWith } from '../support/programs.ts';
+import { type CutProxy, startProxy } from '../../tools/support/cut-proxy.ts';
+import { eventually } from '../../tools/support/eventually.ts';
+import { describeWith } from '../../tools/support/programs.ts';
+import { playStory, readInventory, startWorld, type World } from '../../tools/worlds/story.ts';
 
 const storeUrl = (endpoints: readonly string[]): string =>
   `etcd://${endpoints.map((endpoint) => new URL(endpoint).host).join(',')}`;

@@ -10,10 +10,10 @@ import { installManifests } from '../../scripts/generate/install/manifest.ts';
 import { type ControlPlane, startControlPlane } from '../../tools/real-stack/control-plane.ts';
 import { addNode } from '../../tools/real-stack/nodes.ts';
 import { controlPlanePrograms } from '../../tools/real-stack/table.ts';
+import { eventually } from '../../tools/support/eventually.ts';
+import { startHostProcess } from '../../tools/support/host-process.ts';
+import { describeWith, findProgram } from '../../tools/support/programs.ts';
 import { readText } from '../docs/markdown.ts';
-import { eventually } from '../support/eventually.ts';
-import { startHostProcess } from '../support/host-process.ts';
-import { describeWith, findProgram } from '../support/programs.ts';
 
 const run = promisify(execFile);
 const config = fileURLToPath(new URL('../../config', import.meta.url));

@@ -11,9 +11,9 @@ import { hostRole } from '../../tools/real-stack/host-role.ts';
 import { addLogNode } from '../../tools/real-stack/log-node.ts';
 import { addNode } from '../../tools/real-stack/nodes.ts';
 import { controlPlanePrograms } from '../../tools/real-stack/table.ts';
+import { eventually } from '../../tools/support/eventually.ts';
+import { describeWith } from '../../tools/support/programs.ts';
 import { driverOf, failing, machineSpec, patient } from '../drivers/harness.ts';
-import { eventually } from '../support/eventually.ts';
-import { describeWith } from '../support/programs.ts';
 
 const merge = client.setHeaderOptions('Content-Type', client.PatchStrategy.MergePatch);
 const namespace = 'default';

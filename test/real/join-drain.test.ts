@@ -1,10 +1,10 @@
 import { startControlPlane } from '../../tools/real-stack/control-plane.ts';
 import { addNode, removeNode } from '../../tools/real-stack/nodes.ts';
 import { controlPlanePrograms } from '../../tools/real-stack/table.ts';
-import type { ClusterHarness } from '../contract/cluster-client.ts';
+import { describeWith } from '../../tools/support/programs.ts';
+import type { ClusterHarness } from '../../tools/worlds/cluster-client.ts';
 import { drainContract } from '../contract/drain-suite.ts';
 import { joinContract } from '../contract/join-suite.ts';
-import { describeWith } from '../support/programs.ts';
 
 async function start(): Promise<ClusterHarness> {
   const { kubeConfig, close } = await startControlPlane();

@@ -18,9 +18,9 @@ import { freePorts } from '../../tools/real-stack/ports.ts';
 import { type Sushy, startSushy, sushySystem } from '../../tools/real-stack/sushy.ts';
 import { controlPlanePrograms } from '../../tools/real-stack/table.ts';
 import { waitFor } from '../../tools/real-stack/wait.ts';
+import { describeWith } from '../../tools/support/programs.ts';
 import { runProgram } from '../cli/run-bamel.ts';
 import { codeBlocks, readText, root } from '../docs/markdown.ts';
-import { describeWith } from '../support/programs.ts';
 
 const systemUUID = '44444444-4444-4444-8444-444444444444';
 const credentials = { username: 'admin', password: 'canary-nine-commands' };

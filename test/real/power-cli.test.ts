@@ -1,7 +1,7 @@
 import { type Etcd, startEtcd } from '../../tools/real-stack/etcd.ts';
+import { describeWith } from '../../tools/support/programs.ts';
+import { startWorld, type World } from '../../tools/worlds/story.ts';
 import { runBamel } from '../cli/run-bamel.ts';
-import { startWorld, type World } from '../story/story.ts';
-import { describeWith } from '../support/programs.ts';
 
 describeWith(['etcd'], 'bamel by hand on an etcd, which it writes to itself', () => {
   let etcd: Etcd;

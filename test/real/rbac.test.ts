@@ -8,21 +8,21 @@ import { remoteRbac } from '../../scripts/generate/install/remote.ts';
 import { providerPolicy } from '../../scripts/generate/install/remote-policy.ts';
 import { events } from '../../shared/ports/event-types.ts';
 import type { BamelEvent } from '../../shared/ports/events.ts';
-import { createLocalSink, type LocalSink } from '../../shared/process/local-sink.ts';
 import { createLog } from '../../shared/process/log.ts';
 import { readSettings } from '../../shared/process/settings.ts';
 import type { ServedFunction } from '../../shared/server/function.ts';
+import { createLocalSink, type LocalSink } from '../../shared/server/local-sink.ts';
 import { createDeadLetters } from '../../shared/state/dead-letters.ts';
 import { labConfig } from '../../simulator/lab/config.ts';
 import { type ControlPlane, startControlPlane } from '../../tools/real-stack/control-plane.ts';
 import { type Etcd, startEtcd } from '../../tools/real-stack/etcd.ts';
 import { createObject } from '../../tools/real-stack/objects.ts';
 import { controlPlanePrograms } from '../../tools/real-stack/table.ts';
-import { send } from '../contract/cluster-client.ts';
+import { eventually } from '../../tools/support/eventually.ts';
+import { describeWith } from '../../tools/support/programs.ts';
+import { send } from '../../tools/worlds/cluster-client.ts';
+import { playStory, startWorld, storyConfig } from '../../tools/worlds/story.ts';
 import { accountsIn, type Bound, movedTo } from '../rbac/accounts.ts';
-import { playStory, startWorld, storyConfig } from '../story/story.ts';
-import { eventually } from '../support/eventually.ts';
-import { describeWith } from '../support/programs.ts';
 import { apply, install, pathOf } from '../sync-inventory/definitions.ts';
 
 /** Not the one that the manifests name. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { controlPlanePrograms } from '../../tools/real-stack/table.ts';
-import { describeWith } from '../support/programs.ts';
+import { describeWith } from '../../tools/support/programs.ts';
 import { anyCase, type Case } from './scheduler/cases.ts';
 import { compare, smallest } from './scheduler/compare.ts';
 import { type Judge, startJudge } from './scheduler/judge.ts';

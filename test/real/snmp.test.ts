@@ -7,9 +7,9 @@ import {
   startRelay,
   startSnmpsim,
 } from '../../tools/real-stack/snmpsim.ts';
+import { describeWith } from '../../tools/support/programs.ts';
 import { driverContract } from '../drivers/contract.ts';
 import { driverOf, failing, machineSpec, patient } from '../drivers/harness.ts';
-import { describeWith } from '../support/programs.ts';
 
 const community = 'canary-9f3c';
 const control = '1.3.6.1.4.1.318.1.1.12.3.3.1.1.4';

@@ -1,9 +1,9 @@
 import { type ControlPlane, startControlPlane } from '../../tools/real-stack/control-plane.ts';
 import { type Etcd, startEtcd } from '../../tools/real-stack/etcd.ts';
 import { controlPlanePrograms } from '../../tools/real-stack/table.ts';
+import { describeWith } from '../../tools/support/programs.ts';
+import { playStory, readInventory, startWorld } from '../../tools/worlds/story.ts';
 import { playRecovery, recoveryWorld } from '../story/recovery.ts';
-import { playStory, readInventory, startWorld } from '../story/story.ts';
-import { describeWith } from '../support/programs.ts';
 
 describeWith(controlPlanePrograms, 'on etcd, kube-apiserver, kube-scheduler and kwok', () => {
   let plane: ControlPlane;

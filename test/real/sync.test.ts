@@ -1,10 +1,10 @@
 import { keys } from '../../shared/state/keys.ts';
 import { type ControlPlane, startControlPlane } from '../../tools/real-stack/control-plane.ts';
 import { controlPlanePrograms } from '../../tools/real-stack/table.ts';
+import { eventually } from '../../tools/support/eventually.ts';
+import { describeWith } from '../../tools/support/programs.ts';
+import { freshNamespace } from '../../tools/worlds/cluster-client.ts';
 import { fastClock } from '../contract/cluster-adapter-suite.ts';
-import { freshNamespace } from '../contract/cluster-client.ts';
-import { eventually } from '../support/eventually.ts';
-import { describeWith } from '../support/programs.ts';
 import { install } from '../sync-inventory/definitions.ts';
 import { syncContract } from '../sync-inventory/sync-suite.ts';
 import { machineSpec, startSyncWorld } from '../sync-inventory/sync-world.ts';

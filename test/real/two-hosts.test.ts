@@ -1,7 +1,7 @@
 import { type Etcd, startEtcd } from '../../tools/real-stack/etcd.ts';
-import { startWorld, type World } from '../story/story.ts';
-import { eventually } from '../support/eventually.ts';
-import { describeWith } from '../support/programs.ts';
+import { eventually } from '../../tools/support/eventually.ts';
+import { describeWith } from '../../tools/support/programs.ts';
+import { startWorld, type World } from '../../tools/worlds/story.ts';
 
 const names = ['m-1', 'm-2', 'm-3', 'm-4', 'm-5', 'm-6'];
 const maxNodes = 4;

@@ -6,8 +6,8 @@ import {
   type Sniffer,
   type TwoHosts,
 } from '../../tools/real-stack/netns.ts';
-import { eventually } from '../support/eventually.ts';
-import { describeWith } from '../support/programs.ts';
+import { eventually } from '../../tools/support/eventually.ts';
+import { describeWith } from '../../tools/support/programs.ts';
 
 const macAddress = '52:54:00:12:34:56';
 const everybody = 'ff:ff:ff:ff:ff:ff';

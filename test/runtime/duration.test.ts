@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { durationMs, formatDuration } from '../../shared/schema/duration.ts';
-import { fc } from '../support/seeded.ts';
+import { fc } from '../../tools/support/seeded.ts';
 
 test.each([
   ['500ms', 500],

@@ -6,9 +6,9 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Clock } from '../../shared/ports/clock.ts';
-import { createHttpSink, type HttpSinkOptions } from '../../shared/process/http-sink.ts';
+import { createHttpSink, type HttpSinkOptions } from '../../shared/server/http-sink.ts';
 import { makeAuthority } from '../../tools/real-stack/certificates.ts';
-import { describeWith } from '../support/programs.ts';
+import { describeWith } from '../../tools/support/programs.ts';
 import { recorder, serving } from './harness.ts';
 
 const event = { type: 'dev.bamel.test.asked', subject: 'tower-1', data: { machine: 'tower-1' } };

@@ -1,6 +1,6 @@
 import { HttpError } from '../../shared/server/http-answer.ts';
 import { parseJson } from '../../shared/server/json-text.ts';
-import { fc } from '../support/seeded.ts';
+import { fc } from '../../tools/support/seeded.ts';
 
 function refused(text: string, maxDepth = 64): unknown {
   try {

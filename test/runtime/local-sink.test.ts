@@ -3,9 +3,9 @@ import { done, type Outcome, rejected, retryLater } from '../../shared/core/outc
 import type { Clock } from '../../shared/ports/clock.ts';
 import type { BamelEvent } from '../../shared/ports/events.ts';
 import { StoreError } from '../../shared/ports/store.ts';
-import { createLocalSink, type DeadLetter, type LocalSinkOptions } from '../../shared/process/local-sink.ts';
 import { createMetrics } from '../../shared/process/metrics.ts';
 import type { FunctionDefinition } from '../../shared/server/function.ts';
+import { createLocalSink, type DeadLetter, type LocalSinkOptions } from '../../shared/server/local-sink.ts';
 import { type Call, memoryLog, recorder, until } from './harness.ts';
 
 const event = (

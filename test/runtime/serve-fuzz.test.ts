@@ -1,5 +1,5 @@
 import { connect } from 'node:net';
-import { fc } from '../support/seeded.ts';
+import { fc } from '../../tools/support/seeded.ts';
 import { eventHeaders, post, recorder, serving, structured } from './harness.ts';
 
 const body = JSON.stringify({ machine: 'tower-1', dryRun: true });

@@ -1,4 +1,4 @@
-import { fc } from '../support/seeded.ts';
+import { fc } from '../../tools/support/seeded.ts';
 import { eventHeaders, post, rawExchange, recorder, serving, structured } from './harness.ts';
 
 const mebibyte = 2 ** 20;

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findHierarchies, listPods, podUidOf } from '../../sensor/cgroups.ts';
 import { trackPods } from '../../sensor/pods.ts';
-import { podPaths, uidOf } from './tree.ts';
+import { podPaths, uidOf } from '../../tools/real-stack/sensor/tree.ts';
 
 const uid = '0f0f0f0f-1111-4222-8333-444444444444';
 const static_ = '5beb8d4106e1587377628c7639d25585';

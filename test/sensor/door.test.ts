@@ -1,7 +1,7 @@
 import { events } from '../../shared/ports/event-types.ts';
 import type { PressureReport } from '../../shared/schema/pressure.ts';
+import { eventually } from '../../tools/support/eventually.ts';
 import { type HostWorld, startHostWorld } from '../functions/host-harness.ts';
-import { eventually } from '../support/eventually.ts';
 import { report } from './report.ts';
 
 const like = { cpu: 4, memory: '16Gi', watts: { idle: 12, max: 65 }, bootSeconds: 1, pool: 'rack' };

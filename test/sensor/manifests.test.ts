@@ -8,8 +8,8 @@ import { parse, stringify } from 'yaml';
 import { defaultBands } from '../../sensor/default-bands.ts';
 import { SensorBands } from '../../sensor/options.ts';
 import { readSensorSettings } from '../../sensor/settings.ts';
-import { sensorFlags } from '../real/sensor/sensor-flags.ts';
-import { describeWith } from '../support/programs.ts';
+import { sensorFlags } from '../../tools/real-stack/sensor/sensor-flags.ts';
+import { describeWith } from '../../tools/support/programs.ts';
 
 const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 const docs = read('docs/pressure.md');

@@ -2,7 +2,7 @@ import { createOutbox, type Outbox } from '../../sensor/outbox.ts';
 import { realClock } from '../../shared/process/clock.ts';
 import { createLog } from '../../shared/process/log.ts';
 import type { PressureReport } from '../../shared/schema/pressure.ts';
-import { eventually } from '../support/eventually.ts';
+import { eventually } from '../../tools/support/eventually.ts';
 import { report } from './report.ts';
 
 const log = createLog({ level: 'silent', format: 'json' });

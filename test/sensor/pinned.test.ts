@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { findHierarchies } from '../../sensor/cgroups.ts';
 import { readPinned } from '../../sensor/pinned.ts';
 import { type Pods, trackPods } from '../../sensor/pods.ts';
-import { podPaths, uidOf } from './tree.ts';
+import { podPaths, uidOf } from '../../tools/real-stack/sensor/tree.ts';
 
 /** The node's own interface, as the kernel numbers it. */
 const uplink = 2;

@@ -1,4 +1,4 @@
-import { plantTree, type Tree, uidOf } from './tree.ts';
+import { plantTree, type Tree, uidOf } from '../../tools/real-stack/sensor/tree.ts';
 
 let tree: Tree;
 afterEach(() => tree.close());

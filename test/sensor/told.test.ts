@@ -4,7 +4,7 @@ import { createSensorLog } from '../../sensor/log.ts';
 import { metricsText, serveMetrics } from '../../sensor/metrics.ts';
 import type { Source } from '../../sensor/sensor.ts';
 import { createSignal } from '../../sensor/signal.ts';
-import { describeWith, findProgram } from '../support/programs.ts';
+import { describeWith, findProgram } from '../../tools/support/programs.ts';
 import { report } from './report.ts';
 
 const signal = createSignal('cpu', 'psi', defaultBands.bands.cpu, defaultBands.clear);

@@ -1,7 +1,7 @@
 import { openStore } from '../../shared/adapters/store/open-store.ts';
 import { startEtcd } from '../../tools/real-stack/etcd.ts';
+import { describeWith } from '../../tools/support/programs.ts';
 import { type StoreHarness, storeContract } from '../contract/store-suite.ts';
-import { describeWith } from '../support/programs.ts';
 
 const onOneMember = async (): Promise<StoreHarness> => {
   const etcd = await startEtcd();

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { failpoints } from '../../shared/process/failpoints.ts';
-import { playStory, startWorld, type World } from './story.ts';
+import { playStory, startWorld, type World } from '../../tools/worlds/story.ts';
 
 /** Every command of a kind repeated is harmless; the two kinds mixed up are not. */
 function withoutRepeats(commands: readonly string[]): string[] {

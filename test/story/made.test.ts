@@ -1,6 +1,6 @@
+import { eventually } from '../../tools/support/eventually.ts';
 import { ProxmoxFake } from '../drivers/proxmox/proxmox-fake.ts';
 import { type HostWorld, startHostWorld } from '../functions/host-harness.ts';
-import { eventually } from '../support/eventually.ts';
 
 /** Nobody makes nodes of these VMs but this test: their kubelets are not played. */
 const machine = { name: 'always-on', cpu: 2, memory: '4Gi', pool: 'metal', bootSeconds: 1 };

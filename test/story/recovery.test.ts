@@ -1,5 +1,5 @@
+import { startWorld } from '../../tools/worlds/story.ts';
 import { playRecovery, recoveryWorld } from './recovery.ts';
-import { startWorld } from './story.ts';
 
 test('a machine that hangs is power-cycled and serves again', async () => {
   await playRecovery(await startWorld(recoveryWorld));

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { LabOptions } from '../../simulator/lab/lab.ts';
-import { eventually } from '../support/eventually.ts';
-import { readInventory, storyConfig, type World } from './story.ts';
+import { eventually } from '../../tools/support/eventually.ts';
+import { readInventory, storyConfig, type World } from '../../tools/worlds/story.ts';
 
 /** One machine, whose pool restarts what hangs. */
 export const recoveryWorld = {

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { eventually } from '../support/eventually.ts';
-import type { HostProcess } from '../support/host-process.ts';
+import { eventually } from '../../tools/support/eventually.ts';
+import type { HostProcess } from '../../tools/support/host-process.ts';
 import { lentToo, machinesOf, noPodForgotten, startRemoteWorld } from './remote-world.ts';
 
 const namespace = 'killed';

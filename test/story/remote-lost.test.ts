@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { disruptionBudgets, nodes, pods } from '../../simulator/lab/api/resource-types.ts';
 import { resourceSlices } from '../../simulator/lab/liqo/types.ts';
-import { eventually } from '../support/eventually.ts';
-import type { HostProcess } from '../support/host-process.ts';
+import { eventually } from '../../tools/support/eventually.ts';
+import type { HostProcess } from '../../tools/support/host-process.ts';
 import {
   lentToo,
   machinesOf,

@@ -7,9 +7,9 @@ import type { Lab, LabOptions } from '../../simulator/lab/lab.ts';
 import { type Door, openDoor } from '../../simulator/lab/liqo/door.ts';
 import { resourceSlices, virtualNodes } from '../../simulator/lab/liqo/types.ts';
 import type { Liqo } from '../../simulator/lab/liqo.ts';
-import { eventually } from '../support/eventually.ts';
-import type { HostProcess } from '../support/host-process.ts';
-import { startWorld, type World } from './story.ts';
+import { eventually } from '../../tools/support/eventually.ts';
+import type { HostProcess } from '../../tools/support/host-process.ts';
+import { startWorld, type World } from '../../tools/worlds/story.ts';
 
 /** Two neighbours: one lends little for little, the other more for more. */
 const lenders: Readonly<Record<string, { price: Price; resources: { cpu: number; memory: string } }>> = {

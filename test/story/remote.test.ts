@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { eventually } from '../support/eventually.ts';
+import { eventually } from '../../tools/support/eventually.ts';
 import { lentToo, machinesOf, noPodForgotten, startRemoteWorld } from './remote-world.ts';
 
 const namespace = 'remote';

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { playStory, readInventory, startWorld } from './story.ts';
+import { playStory, readInventory, startWorld } from '../../tools/worlds/story.ts';
 
 test('the story: embedded store and lab', async () => {
   const world = await startWorld();

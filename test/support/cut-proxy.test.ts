@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type CutProxy, startProxy } from './cut-proxy.ts';
+import { type CutProxy, startProxy } from '../../tools/support/cut-proxy.ts';
 
 let echo: Server;
 let proxy: CutProxy;

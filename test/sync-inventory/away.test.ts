@@ -1,8 +1,8 @@
 import { KubeConfig } from '@kubernetes/client-node';
 import { keys } from '../../shared/state/keys.ts';
 import { startApi } from '../../simulator/lab/api/index.ts';
+import { eventually } from '../../tools/support/eventually.ts';
 import { fastClock } from '../contract/cluster-adapter-suite.ts';
-import { eventually } from '../support/eventually.ts';
 import { install } from './definitions.ts';
 import { machineSpec, type SyncWorld, startSyncWorld } from './sync-world.ts';
 

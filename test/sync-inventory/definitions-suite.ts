@@ -1,5 +1,5 @@
 import type { KubeConfig } from '@kubernetes/client-node';
-import { freshNamespace, send } from '../contract/cluster-client.ts';
+import { freshNamespace, send } from '../../tools/worlds/cluster-client.ts';
 import { apply, install, pathOf, samples, tableOf } from './definitions.ts';
 
 export interface DefinitionsHarness {

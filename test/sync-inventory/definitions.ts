@@ -4,7 +4,7 @@ import { request as httpsRequest, type RequestOptions } from 'node:https';
 import { text } from 'node:stream/consumers';
 import type { KubeConfig } from '@kubernetes/client-node';
 import { parse, parseAllDocuments } from 'yaml';
-import { type Answer, send, until } from '../contract/cluster-client.ts';
+import { type Answer, send, until } from '../../tools/worlds/cluster-client.ts';
 
 interface Manifest {
   readonly apiVersion: string;

@@ -9,9 +9,9 @@ import { encode } from '../../shared/state/codec.ts';
 import { describedIn, importInventory } from '../../shared/state/inventory-exchange.ts';
 import { loadInventory } from '../../shared/state/inventory-load.ts';
 import { keys } from '../../shared/state/keys.ts';
+import { fc } from '../../tools/support/seeded.ts';
 import { config, machine } from '../adapters/inventory-harness.ts';
 import { runBamel } from '../cli/run-bamel.ts';
-import { fc } from '../support/seeded.ts';
 
 const full = machine('m-1', {
   rack: 'r "1", left',

@@ -6,9 +6,9 @@ import { createMetrics } from '../../shared/process/metrics.ts';
 import { readSettings } from '../../shared/process/settings.ts';
 import { labConfig, labCredentials } from '../../simulator/lab/config.ts';
 import { startLab } from '../../simulator/lab/lab.ts';
-import { send } from '../contract/cluster-client.ts';
-import { workloadsOf } from '../story/workload.ts';
-import { eventually } from '../support/eventually.ts';
+import { eventually } from '../../tools/support/eventually.ts';
+import { send } from '../../tools/worlds/cluster-client.ts';
+import { workloadsOf } from '../../tools/worlds/workload.ts';
 import { apply, install, pathOf } from './definitions.ts';
 
 test('the whole host on custom resources: powered on for a pod; deleted with power-off, drained, off and gone', async () => {

@@ -2,10 +2,10 @@ import { join } from 'node:path';
 import { KubeConfig } from '@kubernetes/client-node';
 import { syncFailpoints } from '../../shared/process/failpoints.ts';
 import { labConfig } from '../../simulator/lab/config.ts';
-import { send } from '../contract/cluster-client.ts';
-import { readInventory, startWorld, type World } from '../story/story.ts';
-import { eventually } from '../support/eventually.ts';
-import { startHostProcess } from '../support/host-process.ts';
+import { eventually } from '../../tools/support/eventually.ts';
+import { startHostProcess } from '../../tools/support/host-process.ts';
+import { send } from '../../tools/worlds/cluster-client.ts';
+import { readInventory, startWorld, type World } from '../../tools/worlds/story.ts';
 import { apply, install, pathOf } from './definitions.ts';
 
 const all = [

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CoreV1Api, KubeConfig } from '@kubernetes/client-node';
 import { stringify } from 'yaml';
+import type { Deps } from '../../functions/deps.ts';
 import { createConfigLoader } from '../../functions/sync-inventory/load-config.ts';
 import { type ConfigSource, configSource } from '../../shared/adapters/files/config-source.ts';
 import { createKubeClient } from '../../shared/adapters/kubernetes/client.ts';
@@ -10,7 +11,6 @@ import type { KubeConfigSource } from '../../shared/adapters/kubernetes/kubeconf
 import { kubeTransport } from '../../shared/adapters/kubernetes/transport.ts';
 import { openStore } from '../../shared/adapters/store/open-store.ts';
 import { realClock } from '../../shared/process/clock.ts';
-import type { Deps } from '../../shared/process/deps.ts';
 import { createLog } from '../../shared/process/log.ts';
 import { encode } from '../../shared/state/codec.ts';
 import { createInventory } from '../../shared/state/inventory.ts';

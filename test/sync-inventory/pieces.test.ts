@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { lastDecision } from '../../functions/sync-inventory/autoscaler-status.ts';
 import { quantities } from '../../functions/sync-inventory/quantities.ts';
+import { structuralOf } from '../../scripts/generate/crds/structural.ts';
 import { mergePatchOf } from '../../shared/adapters/kubernetes/merge-patch.ts';
 import { openStore } from '../../shared/adapters/store/open-store.ts';
 import { fromQuantities } from '../../shared/core/cluster/resources.ts';
 import { type LabelSelector, selects } from '../../shared/schema/selector.ts';
-import { structuralOf } from '../../shared/schema/structural.ts';
-import { fc } from '../support/seeded.ts';
+import { fc } from '../../tools/support/seeded.ts';
 
 type Fields = Record<string, unknown>;
 const isFields = (value: unknown): value is Fields =>

@@ -1,9 +1,9 @@
 import type { KubeConfig } from '@kubernetes/client-node';
 import { keys } from '../../shared/state/keys.ts';
 import { happen } from '../../shared/state/machine-writes.ts';
+import { eventually } from '../../tools/support/eventually.ts';
+import { freshNamespace } from '../../tools/worlds/cluster-client.ts';
 import { leaseOf, powerOn, recordOf, settings } from '../adapters/inventory-harness.ts';
-import { freshNamespace } from '../contract/cluster-client.ts';
-import { eventually } from '../support/eventually.ts';
 import { install } from './definitions.ts';
 import { deletionTests } from './sync-deletions.ts';
 import { machineSpec, type SyncWorld, startSyncWorld, sweepResources } from './sync-world.ts';

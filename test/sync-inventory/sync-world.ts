@@ -14,8 +14,8 @@ import type { Condition } from '../../shared/schema/resource-status.ts';
 import { encode } from '../../shared/state/codec.ts';
 import { createInventory, type Inventory } from '../../shared/state/inventory.ts';
 import { keys } from '../../shared/state/keys.ts';
-import { send } from '../contract/cluster-client.ts';
-import { eventually } from '../support/eventually.ts';
+import { eventually } from '../../tools/support/eventually.ts';
+import { send } from '../../tools/worlds/cluster-client.ts';
 import { apply, pathOf } from './definitions.ts';
 
 const kinds = ['BareMetalAutoscaler', 'BareMetalNode', 'NodePool'] as const;

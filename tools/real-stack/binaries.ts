@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { mkdirSync, renameSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { binariesFolder, cachedPath, findProgram } from '../../test/support/programs.ts';
+import { binariesFolder, cachedPath, findProgram } from '../support/programs.ts';
 import { withLock } from './lock.ts';
 import { groupOf, type ProgramGroup, programGroups } from './table.ts';
 

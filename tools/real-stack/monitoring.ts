@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parse, stringify } from 'yaml';
-import { findProgram } from '../../test/support/programs.ts';
+import { findProgram } from '../support/programs.ts';
 import { freePorts } from './ports.ts';
 import { launch, makeWorkspace, type Program, untilReady } from './process.ts';
 

@@ -4,11 +4,11 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { isWrite } from '../../test/drivers/snmp/snmp-agent.ts';
-import { binariesFolder } from '../../test/support/programs.ts';
+import { binariesFolder } from '../support/programs.ts';
 import { withLock } from './lock.ts';
 import { freePorts } from './ports.ts';
 import { launch, makeWorkspace, untilReady } from './process.ts';
+import { isWrite } from './snmp-agent.ts';
 
 /** snmpsim, an SNMP agent that plays any device from a file, and all that it needs, as tested together. */
 const version = '1.2.2';

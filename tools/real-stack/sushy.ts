@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { binariesFolder } from '../../test/support/programs.ts';
+import { binariesFolder } from '../support/programs.ts';
 import type { CertificateAuthority } from './certificates.ts';
 import { withLock } from './lock.ts';
 import { freePorts } from './ports.ts';

@@ -1,7 +1,7 @@
 import { createPublicKey, type KeyObject, sign } from 'node:crypto';
 import { z } from 'zod';
-import { privateKeyOf, rawPublicKey } from '../../adapters/remote-discovery/ed25519.ts';
 import type { MachineSpec } from '../../core/machine/machine.ts';
+import { privateKeyOf, rawPublicKey } from '../../crypto/ed25519.ts';
 import { httpAddress } from '../../http/address.ts';
 import { parsed, retryAfterMs } from '../../http/answers.ts';
 import type { HttpAnswer } from '../../http/exchange.ts';
@@ -82,7 +82,7 @@ async function exchange(
   );
   const { nonce } = await post('peering/nonce', { clusterID }, Nonce);
   // Loaded at the first exchange: its ASN.1 packages would slow every start.
-  const { certificateRequest } = await import('../../adapters/remote-discovery/csr.ts');
+  const { certificateRequest } = await import('../../crypto/csr.ts');
   const csr = certificateRequest(key, { commonName: clusterID, organization: 'liqo.io' });
   const { tenantNamespace, authParams } = await post(
     'peering',

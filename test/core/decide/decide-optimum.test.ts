@@ -1,7 +1,7 @@
 import type { Pod } from '../../../shared/core/cluster/cluster.ts';
 import { decide } from '../../../shared/core/decide/decide.ts';
 import type { Machine } from '../../../shared/core/machine/machine.ts';
-import { fc } from '../../support/seeded.ts';
+import { fc } from '../../../tools/support/seeded.ts';
 import { Gi, machine, now, pod, snapshot } from '../support/builders.ts';
 import { canPlace, spotOfMachine } from '../support/checker.ts';
 

@@ -4,7 +4,7 @@ import { count, podName, type Snapshot, waitingPods } from '../../../shared/core
 import { capacityOf, type MachineEvent } from '../../../shared/core/machine/lifecycle.ts';
 import type { Machine } from '../../../shared/core/machine/machine.ts';
 import { transition } from '../../../shared/core/machine/transition.ts';
-import { fc } from '../../support/seeded.ts';
+import { fc } from '../../../tools/support/seeded.ts';
 import { anySnapshot, restfulSnapshot } from '../support/arbitraries.ts';
 import { minute, node, now } from '../support/builders.ts';
 import { canPlace, holdsAll, mayRunOn, podsThere, spotOfMachine, spotOfNode } from '../support/checker.ts';

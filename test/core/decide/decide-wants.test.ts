@@ -1,6 +1,6 @@
 import { decide } from '../../../shared/core/decide/decide.ts';
 import type { Snapshot, TriggerReading } from '../../../shared/core/decide/snapshot.ts';
-import { fc } from '../../support/seeded.ts';
+import { fc } from '../../../tools/support/seeded.ts';
 import {
   Gi,
   machine,

@@ -1,7 +1,7 @@
 import { decide } from '../../../shared/core/decide/decide.ts';
 import { hourlyPrice, type Offer } from '../../../shared/core/remote/offer.ts';
 import { MachineSpec } from '../../../shared/schema/machine.ts';
-import { fc } from '../../support/seeded.ts';
+import { fc } from '../../../tools/support/seeded.ts';
 import { Gi, now, snapshot } from '../support/builders.ts';
 import { offer, remote, roamers } from '../support/offers.ts';
 

@@ -4,7 +4,7 @@ import type { Snapshot } from '../../../shared/core/decide/snapshot.ts';
 import type { Machine } from '../../../shared/core/machine/machine.ts';
 import type { Offer } from '../../../shared/core/remote/offer.ts';
 import { MachineSpec } from '../../../shared/schema/machine.ts';
-import { fc } from '../../support/seeded.ts';
+import { fc } from '../../../tools/support/seeded.ts';
 import { anySnapshot } from '../support/arbitraries.ts';
 import { Gi, machine, now, pool, snapshot } from '../support/builders.ts';
 import { deepFreeze } from '../support/deep-freeze.ts';

@@ -18,8 +18,8 @@ import {
   rollback,
   type World,
 } from '../../../shared/core/simulate/world.ts';
+import { fc } from '../../../tools/support/seeded.ts';
 import { anyCase, type Case, namespaces, withId } from '../../real/scheduler/cases.ts';
-import { fc } from '../../support/seeded.ts';
 import { machine, snapshot } from '../support/builders.ts';
 import { deepFreeze } from '../support/deep-freeze.ts';
 

@@ -6,7 +6,7 @@ import { firstAt } from '../../../shared/drivers/http/pointer.ts';
 import { presets } from '../../../shared/drivers/http/presets.ts';
 import { fill, inPath } from '../../../shared/drivers/http/template.ts';
 import { digestAnswer } from '../../../shared/http/digest.ts';
-import { fc } from '../../support/seeded.ts';
+import { fc } from '../../../tools/support/seeded.ts';
 import { driverOf, failing, machineSpec, patient, startScripted } from '../harness.ts';
 
 const fail = failureOf({ name: 'mini-1' });

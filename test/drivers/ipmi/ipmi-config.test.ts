@@ -9,7 +9,7 @@ import { cipherSuites } from '../../../shared/drivers/ipmi/suites.ts';
 import type { Talk } from '../../../shared/drivers/ipmi/talk.ts';
 import type { Transport } from '../../../shared/drivers/ipmi/transport.ts';
 import { PowerError } from '../../../shared/ports/power.ts';
-import { fc } from '../../support/seeded.ts';
+import { fc } from '../../../tools/support/seeded.ts';
 import { failing, patient } from '../harness.ts';
 import { ipmiDriver } from './ipmi-harness.ts';
 

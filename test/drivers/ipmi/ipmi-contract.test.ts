@@ -1,4 +1,4 @@
-import { describeWith } from '../../support/programs.ts';
+import { describeWith } from '../../../tools/support/programs.ts';
 import { type DriverHarness, driverContract } from '../contract.ts';
 import { driverOf, machineSpec, patient } from '../harness.ts';
 import { startIpmiBmc } from './ipmi-bmc.ts';

@@ -1,4 +1,4 @@
-import { eventually } from '../../support/eventually.ts';
+import { eventually } from '../../../tools/support/eventually.ts';
 import { credentials, failing, patient } from '../harness.ts';
 import { type IpmiBmcOptions, startIpmiBmc } from './ipmi-bmc.ts';
 import { type IpmiWanted, ipmiDriver } from './ipmi-harness.ts';

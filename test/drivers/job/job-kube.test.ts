@@ -9,7 +9,7 @@ import type { Jobs } from '../../../shared/ports/kubernetes-objects.ts';
 import type { DriverDeps } from '../../../shared/ports/power.ts';
 import { PowerError } from '../../../shared/ports/power.ts';
 import { type LabApi, startApi } from '../../../simulator/lab/api/index.ts';
-import { eventually } from '../../support/eventually.ts';
+import { eventually } from '../../../tools/support/eventually.ts';
 import { failing, machineSpec } from '../harness.ts';
 
 const namespace = 'default';

@@ -3,13 +3,13 @@ import { createPublicKey, generateKeyPairSync } from 'node:crypto';
 import { inspect } from 'node:util';
 import { permissions, remotePermissions } from '../../../functions/permissions.ts';
 import type { KubeCall } from '../../../shared/adapters/kubernetes/transport.ts';
-import { certificateRequest, csrProblem } from '../../../shared/adapters/remote-discovery/csr.ts';
-import { rawPublicKey } from '../../../shared/adapters/remote-discovery/ed25519.ts';
+import { certificateRequest, csrProblem } from '../../../shared/crypto/csr.ts';
+import { rawPublicKey } from '../../../shared/crypto/ed25519.ts';
 import type { KubeObject } from '../../../shared/ports/kubernetes-objects.ts';
 import { PowerError } from '../../../shared/ports/power.ts';
 import { namespaces } from '../../../simulator/lab/api/resource-types.ts';
 import { identities } from '../../../simulator/lab/liqo/types.ts';
-import { describeWith } from '../../support/programs.ts';
+import { describeWith } from '../../../tools/support/programs.ts';
 import { patient } from '../harness.ts';
 import { type LiqoWorld, provider, startLiqoWorld, tenant } from './liqo-world.ts';
 

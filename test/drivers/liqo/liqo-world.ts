@@ -21,7 +21,7 @@ import type { Store } from '../../../simulator/lab/api/store.ts';
 import type { Judge, PeeringRequest } from '../../../simulator/lab/liqo/provider.ts';
 import { resourceSlices, virtualNodes } from '../../../simulator/lab/liqo/types.ts';
 import { type Liqo, startLiqo } from '../../../simulator/lab/liqo.ts';
-import { eventually } from '../../support/eventually.ts';
+import { eventually } from '../../../tools/support/eventually.ts';
 import { deps, driverOf, machineSpec } from '../harness.ts';
 
 export const provider = 'neighbour';

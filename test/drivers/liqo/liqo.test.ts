@@ -2,7 +2,7 @@ import type { PowerDriver } from '../../../shared/ports/power.ts';
 import { nodes, pods } from '../../../simulator/lab/api/resource-types.ts';
 import type { Judge } from '../../../simulator/lab/liqo/provider.ts';
 import { resourceSlices, virtualNodes } from '../../../simulator/lab/liqo/types.ts';
-import { eventually } from '../../support/eventually.ts';
+import { eventually } from '../../../tools/support/eventually.ts';
 import { failing, patient } from '../harness.ts';
 import { type LiqoWorld, provider, startLiqoWorld, tenant } from './liqo-world.ts';
 

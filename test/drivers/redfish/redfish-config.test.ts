@@ -6,7 +6,7 @@ import { type Bmc, startBmc } from '../../../simulator/lab/rack/bmc.ts';
 import { manualClock } from '../../../simulator/lab/rack/clock.ts';
 import { SimulatedMachine } from '../../../simulator/lab/rack/machine.ts';
 import { type CertificateAuthority, makeAuthority } from '../../../tools/real-stack/certificates.ts';
-import { describeWith } from '../../support/programs.ts';
+import { describeWith } from '../../../tools/support/programs.ts';
 import { credentials, deps, driverOf, failing, machineSpec, patient } from '../harness.ts';
 
 describe('what is written down wrongly', () => {

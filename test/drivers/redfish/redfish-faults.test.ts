@@ -1,5 +1,5 @@
 import type { PowerError } from '../../../shared/ports/power.ts';
-import { fc } from '../../support/seeded.ts';
+import { fc } from '../../../tools/support/seeded.ts';
 import { credentials, driverOf, failing, machineSpec, patient, startScripted } from '../harness.ts';
 import { type LabBmc, startLabBmc } from '../lab-bmc.ts';
 

@@ -1,7 +1,7 @@
 import { presets } from '../../../shared/drivers/snmp-pdu/presets.ts';
+import { community, startPdu } from '../../../tools/real-stack/snmp-agent.ts';
 import { driverContract } from '../contract.ts';
 import { machineSpec } from '../harness.ts';
-import { community, startPdu } from './snmp-agent.ts';
 
 const outlet = '1.3.6.1.4.1.318.1.1.12.3.3.1.1.4.3';
 const { on, off } = { on: presets.apc.on.value, off: presets.apc.off.value };

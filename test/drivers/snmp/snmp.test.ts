@@ -2,8 +2,8 @@ import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import type { MachineSpec } from '../../../shared/core/machine/machine.ts';
 import { type Outlet, presetNames, presets } from '../../../shared/drivers/snmp-pdu/presets.ts';
+import { community, type FakePdu, startPdu } from '../../../tools/real-stack/snmp-agent.ts';
 import { deps, driverOf, failing, machineSpec, patient } from '../harness.ts';
-import { community, type FakePdu, startPdu } from './snmp-agent.ts';
 
 let pdu: FakePdu;
 beforeEach(async () => {

@@ -7,7 +7,7 @@ import { realClock } from '../../../shared/process/clock.ts';
 import { decode } from '../../../shared/state/codec.ts';
 import { createInventory } from '../../../shared/state/inventory.ts';
 import { keys } from '../../../shared/state/keys.ts';
-import type { AutoscaledWorld } from './cluster-autoscaler-world.ts';
+import type { AutoscaledWorld } from '../../../tools/worlds/cluster-autoscaler-world.ts';
 
 /** What the Cluster Autoscaler writes into its ConfigMap at the end of each of its loops, as far as it is read. */
 const Status = z.object({

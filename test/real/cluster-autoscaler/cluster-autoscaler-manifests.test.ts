@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { V1ConfigMap, V1Deployment, V1NetworkPolicy, V1Service } from '@kubernetes/client-node';
 import { parseAllDocuments } from 'yaml';
-import { describeWith, findProgram } from '../../support/programs.ts';
+import { describeWith, findProgram } from '../../../tools/support/programs.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 

@@ -1,11 +1,11 @@
 import { status } from '@grpc/grpc-js';
 import { providerFailpoints } from '../../../shared/process/failpoints.ts';
 import { type Etcd, startEtcd } from '../../../tools/real-stack/etcd.ts';
-import type { Caller } from '../../cluster-autoscaler/client.ts';
+import { eventually } from '../../../tools/support/eventually.ts';
+import { describeWith } from '../../../tools/support/programs.ts';
+import type { Caller } from '../../../tools/worlds/cluster-autoscaler-client.ts';
+import { machines, startWorld, type World } from '../../../tools/worlds/story.ts';
 import { startServingHost } from '../../cluster-autoscaler/serving-host.ts';
-import { machines, startWorld, type World } from '../../story/story.ts';
-import { eventually } from '../../support/eventually.ts';
-import { describeWith } from '../../support/programs.ts';
 
 /** Twice as many as are asked for: one too many would be seen. */
 const four = machines.flatMap((one) => [one, { ...one, name: `${one.name}-too` }]);

@@ -1,10 +1,13 @@
 import { type ControlPlane, startControlPlane } from '../../../tools/real-stack/control-plane.ts';
 import { controlPlanePrograms } from '../../../tools/real-stack/table.ts';
-import { eventually } from '../../support/eventually.ts';
-import type { HostProcess } from '../../support/host-process.ts';
-import { describeWith } from '../../support/programs.ts';
+import { eventually } from '../../../tools/support/eventually.ts';
+import type { HostProcess } from '../../../tools/support/host-process.ts';
+import { describeWith } from '../../../tools/support/programs.ts';
+import {
+  type AutoscaledWorld,
+  startAutoscaledWorld,
+} from '../../../tools/worlds/cluster-autoscaler-world.ts';
 import { watchLoops } from './cluster-autoscaler-loops.ts';
-import { type AutoscaledWorld, startAutoscaledWorld } from './cluster-autoscaler-world.ts';
 
 const pool = (name: string) => ({
   name,

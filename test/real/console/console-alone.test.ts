@@ -2,10 +2,10 @@ import type { Browser } from 'playwright-core';
 import { type Etcd, startEtcd } from '../../../tools/real-stack/etcd.ts';
 import { type RunningFunction, startFunction } from '../../../tools/real-stack/knative/knative-functions.ts';
 import { freePorts } from '../../../tools/real-stack/ports.ts';
-import { type BuiltFolder, buildFolder } from '../../support/build-folder.ts';
-import { eventually } from '../../support/eventually.ts';
-import { describeWith } from '../../support/programs.ts';
-import { launchBrowser, openPage } from './browser.ts';
+import { launchBrowser, openPage } from '../../../tools/support/browser.ts';
+import { type BuiltFolder, buildFolder } from '../../../tools/support/build-folder.ts';
+import { eventually } from '../../../tools/support/eventually.ts';
+import { describeWith } from '../../../tools/support/programs.ts';
 import { act, rememberStates, seenStates, stateOf } from './hands.ts';
 import { type ConsoleWorld, startConsoleWorld } from './world.ts';
 

@@ -1,6 +1,6 @@
 import type { Browser } from 'playwright-core';
-import { describeWith } from '../../support/programs.ts';
-import { launchBrowser, openPage } from './browser.ts';
+import { launchBrowser, openPage } from '../../../tools/support/browser.ts';
+import { describeWith } from '../../../tools/support/programs.ts';
 import { type FakeHost, startFakeHost } from './fake-host.ts';
 import { hostileAnswer, markup } from './hostile.ts';
 

@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
-import { eventually } from '../../support/eventually.ts';
-import { describeWith } from '../../support/programs.ts';
-import { launchBrowser, openPage } from './browser.ts';
+import { launchBrowser, openPage } from '../../../tools/support/browser.ts';
+import { eventually } from '../../../tools/support/eventually.ts';
+import { describeWith } from '../../../tools/support/programs.ts';
 import { act, rememberStates, seenStates, stateOf, typeToken } from './hands.ts';
 import { type ConsoleWorld, startConsoleWorld } from './world.ts';
 

@@ -1,10 +1,10 @@
 import type { Browser } from 'playwright-core';
 import type { PressureReport } from '../../../shared/schema/pressure.ts';
+import { launchBrowser, openPage } from '../../../tools/support/browser.ts';
+import { eventually } from '../../../tools/support/eventually.ts';
+import { describeWith } from '../../../tools/support/programs.ts';
 import { report } from '../../sensor/report.ts';
-import { eventually } from '../../support/eventually.ts';
-import { describeWith } from '../../support/programs.ts';
 import { seriousFindings } from './axe.ts';
-import { launchBrowser, openPage } from './browser.ts';
 import { type ConsoleWorld, startConsoleWorld } from './world.ts';
 
 describeWith(['chromium'], 'the pages of the console, in Chromium', () => {

@@ -1,13 +1,13 @@
 import { join } from 'node:path';
 import { labConfig } from '../../../simulator/lab/config.ts';
 import { type Lab, startLab } from '../../../simulator/lab/lab.ts';
-import { type Workloads, workloadsOf } from '../../story/workload.ts';
 import {
   type HostFiles,
   type HostProcess,
   startHostProcess,
   writeHostFiles,
-} from '../../support/host-process.ts';
+} from '../../../tools/support/host-process.ts';
+import { type Workloads, workloadsOf } from '../../../tools/worlds/workload.ts';
 
 const mini = { cpu: 4, memory: '16Gi', watts: { idle: 12, max: 65 }, bootSeconds: 12, shutdownSeconds: 2 };
 

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type IpmiSim, startIpmiSim } from '../../../tools/real-stack/ipmi/ipmi-sim.ts';
 import { createIpmitool } from '../../../tools/real-stack/ipmi/ipmitool.ts';
+import { eventually } from '../../../tools/support/eventually.ts';
+import { describeWith } from '../../../tools/support/programs.ts';
 import { credentials, patient } from '../../drivers/harness.ts';
 import { ipmiDriver } from '../../drivers/ipmi/ipmi-harness.ts';
-import { eventually } from '../../support/eventually.ts';
-import { describeWith } from '../../support/programs.ts';
 
 describeWith(['ipmi_sim', 'ipmitool'], 'the SEL of ipmi_sim', () => {
   let sim: IpmiSim;

@@ -7,11 +7,11 @@ import { PowerError } from '../../../shared/ports/power.ts';
 import { type GoIpmi, startGoIpmi } from '../../../tools/real-stack/ipmi/go-ipmi.ts';
 import { type IpmiSim, startIpmiSim } from '../../../tools/real-stack/ipmi/ipmi-sim.ts';
 import { countedSessions, createIpmitool, otherSessions } from '../../../tools/real-stack/ipmi/ipmitool.ts';
+import { describeWith } from '../../../tools/support/programs.ts';
 import { credentials, failing, patient } from '../../drivers/harness.ts';
 import { startIpmiBmc } from '../../drivers/ipmi/ipmi-bmc.ts';
 import { ipmiDriver } from '../../drivers/ipmi/ipmi-harness.ts';
 import { startRelay } from '../../drivers/ipmi/ipmi-relay.ts';
-import { describeWith } from '../../support/programs.ts';
 
 const guid = 'a123456789abcdefa123456789abcdef';
 const verbs = [

@@ -1,6 +1,5 @@
 import { connect } from '../../../apps/host/connect.ts';
 import { createFunctions, functionTable } from '../../../functions/index.ts';
-import { kubeTokenReview } from '../../../shared/adapters/kubernetes/token-review.ts';
 import { kubeTransport } from '../../../shared/adapters/kubernetes/transport.ts';
 import { events } from '../../../shared/ports/event-types.ts';
 import type { Store } from '../../../shared/ports/store.ts';
@@ -8,6 +7,7 @@ import { createLog } from '../../../shared/process/log.ts';
 import { createMetrics } from '../../../shared/process/metrics.ts';
 import { readSettings } from '../../../shared/process/settings.ts';
 import { serve } from '../../../shared/server/serve.ts';
+import { kubeTokenReview } from '../../../shared/server/token-review.ts';
 import { createDeadLetters } from '../../../shared/state/dead-letters.ts';
 import { type ControlPlane, startControlPlane } from '../../../tools/real-stack/control-plane.ts';
 import {
@@ -21,8 +21,8 @@ import {
 import { netnsPrograms } from '../../../tools/real-stack/netns.ts';
 import { type Recorder, startRecorder } from '../../../tools/real-stack/recorder.ts';
 import { controlPlanePrograms } from '../../../tools/real-stack/table.ts';
-import { eventually } from '../../support/eventually.ts';
-import { describeWith } from '../../support/programs.ts';
+import { eventually } from '../../../tools/support/eventually.ts';
+import { describeWith } from '../../../tools/support/programs.ts';
 
 /** Served for real, on a store without machines; the others only note what they get. */
 const real = ['power-action', 'dead-letters'];

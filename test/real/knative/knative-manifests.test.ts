@@ -1,10 +1,10 @@
 import { CoreV1Api } from '@kubernetes/client-node';
 import { type ControlPlane, startControlPlane } from '../../../tools/real-stack/control-plane.ts';
 import { installKnativeDefinitions } from '../../../tools/real-stack/knative/knative-crds.ts';
+import { allManifests, type Manifest, manifestsIn } from '../../../tools/real-stack/knative/manifests.ts';
 import { createObject } from '../../../tools/real-stack/objects.ts';
 import { controlPlanePrograms } from '../../../tools/real-stack/table.ts';
-import { allManifests, type Manifest, manifestsIn } from '../../knative/manifests.ts';
-import { describeWith } from '../../support/programs.ts';
+import { describeWith } from '../../../tools/support/programs.ts';
 
 const namespace = 'bamel';
 

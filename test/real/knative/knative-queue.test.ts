@@ -10,9 +10,9 @@ import { netnsPrograms } from '../../../tools/real-stack/netns.ts';
 import { freePorts } from '../../../tools/real-stack/ports.ts';
 import type { Program } from '../../../tools/real-stack/process.ts';
 import { startSlowProxy } from '../../../tools/real-stack/slow-proxy.ts';
-import { type BuiltFolder, buildFolder } from '../../support/build-folder.ts';
-import { eventually } from '../../support/eventually.ts';
-import { describeWith } from '../../support/programs.ts';
+import { type BuiltFolder, buildFolder } from '../../../tools/support/build-folder.ts';
+import { eventually } from '../../../tools/support/eventually.ts';
+import { describeWith } from '../../../tools/support/programs.ts';
 
 const servingPort = 8012;
 const asKubelet = { 'user-agent': 'kube-probe/1.36', 'k-network-probe': 'queue' };

@@ -16,10 +16,10 @@ import { startApiServerSource, startPingSource } from '../../../tools/real-stack
 import { netnsPrograms } from '../../../tools/real-stack/netns.ts';
 import type { Program } from '../../../tools/real-stack/process.ts';
 import { controlPlanePrograms } from '../../../tools/real-stack/table.ts';
-import { readInventory, startWorld, type World } from '../../story/story.ts';
-import { buildFolder } from '../../support/build-folder.ts';
-import { eventually } from '../../support/eventually.ts';
-import { describeWith } from '../../support/programs.ts';
+import { buildFolder } from '../../../tools/support/build-folder.ts';
+import { eventually } from '../../../tools/support/eventually.ts';
+import { describeWith } from '../../../tools/support/programs.ts';
+import { readInventory, startWorld, type World } from '../../../tools/worlds/story.ts';
 
 const machines = ['m-1', 'm-2', 'm-3', 'm-4'];
 

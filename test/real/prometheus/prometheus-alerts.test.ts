@@ -1,6 +1,6 @@
 import { monitoringPrograms, nodeMetrics } from '../../../tools/real-stack/monitoring.ts';
 import { waitFor } from '../../../tools/real-stack/wait.ts';
-import { describeWith } from '../../support/programs.ts';
+import { describeWith } from '../../../tools/support/programs.ts';
 import { type MonitoredWorld, startMonitoredWorld } from './prometheus-world.ts';
 
 describeWith(monitoringPrograms, 'alerts of a real Prometheus through two real Alertmanagers', () => {

@@ -8,7 +8,7 @@ import { type Lab, startLab } from '../../../simulator/lab/lab.ts';
 import { makeMachines } from '../../../simulator/lab/rack/description.ts';
 import { type Monitoring, startMonitoring } from '../../../tools/real-stack/monitoring.ts';
 import { waitFor } from '../../../tools/real-stack/wait.ts';
-import { type HostProcess, startHostProcess, writeHostFiles } from '../../support/host-process.ts';
+import { type HostProcess, startHostProcess, writeHostFiles } from '../../../tools/support/host-process.ts';
 
 export interface MonitoredWorld {
   readonly lab: Lab;

@@ -10,9 +10,9 @@ import { basicAuth } from '../../../shared/http/address.ts';
 import { makeAuthority } from '../../../tools/real-stack/certificates.ts';
 import { type Sushy, startSushy, sushySystem } from '../../../tools/real-stack/sushy.ts';
 import { waitFor } from '../../../tools/real-stack/wait.ts';
+import { findProgram } from '../../../tools/support/programs.ts';
 import { driverContract } from '../../drivers/contract.ts';
 import { credentials, machineSpec } from '../../drivers/harness.ts';
-import { findProgram } from '../../support/programs.ts';
 
 const uuid = '44444444-4444-4444-8444-444444444444';
 const system = sushySystem(uuid);

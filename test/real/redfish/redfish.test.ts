@@ -5,8 +5,8 @@ import type { PowerDriver } from '../../../shared/ports/power.ts';
 import { type CertificateAuthority, makeAuthority } from '../../../tools/real-stack/certificates.ts';
 import { ensureSushy, type Sushy, startSushy, sushySystem } from '../../../tools/real-stack/sushy.ts';
 import { waitFor } from '../../../tools/real-stack/wait.ts';
+import { describeWith } from '../../../tools/support/programs.ts';
 import { credentials, failing, machineSpec, driverOf as makeDriver, patient } from '../../drivers/harness.ts';
-import { describeWith } from '../../support/programs.ts';
 
 const alone = '11111111-1111-4111-8111-111111111111';
 const first = '22222222-2222-4222-8222-222222222222';

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { freePorts } from '../../../tools/real-stack/ports.ts';
-import { eventually } from '../../support/eventually.ts';
-import { launchAutoscaler } from '../cluster-autoscaler/cluster-autoscaler-world.ts';
+import { eventually } from '../../../tools/support/eventually.ts';
+import { launchAutoscaler } from '../../../tools/worlds/cluster-autoscaler-world.ts';
+import { lentPool, type RemoteWorld } from '../../../tools/worlds/remote-world.ts';
 import { onStage } from './remote-stage.ts';
-import { lentPool, type RemoteWorld } from './remote-world.ts';
 
 const budget = 8 * 0.1 + 4 * 0.2;
 

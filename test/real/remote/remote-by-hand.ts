@@ -6,8 +6,8 @@ import {
   whatIsBorrowed,
 } from '../../../tools/real-stack/liqo/liqo-by-hand.ts';
 import { isReady } from '../../../tools/real-stack/nodes.ts';
-import { eventually } from '../../support/eventually.ts';
-import type { RemoteWorld } from './remote-world.ts';
+import { eventually } from '../../../tools/support/eventually.ts';
+import type { RemoteWorld } from '../../../tools/worlds/remote-world.ts';
 
 /** The whole way without anything of ours, which shows that the world is one. What follows finds that peering. */
 export async function playByHand(world: RemoteWorld): Promise<void> {

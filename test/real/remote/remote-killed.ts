@@ -1,7 +1,7 @@
 import { failpoints } from '../../../shared/process/failpoints.ts';
-import { eventually } from '../../support/eventually.ts';
+import { eventually } from '../../../tools/support/eventually.ts';
+import { lentPool, type RemoteWorld } from '../../../tools/worlds/remote-world.ts';
 import { onStage, type Stage } from './remote-stage.ts';
-import { lentPool, type RemoteWorld } from './remote-world.ts';
 
 /** All but the one that only a node with pods passes: its pods are gone before it is to go. */
 const everyStep = failpoints.filter((step) => step !== 'drain-after-eviction');

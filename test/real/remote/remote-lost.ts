@@ -1,7 +1,7 @@
 import { handsOn } from '../../../tools/real-stack/liqo/liqo-by-hand.ts';
-import { eventually } from '../../support/eventually.ts';
+import { eventually } from '../../../tools/support/eventually.ts';
+import { lentPool, type RemoteWorld } from '../../../tools/worlds/remote-world.ts';
 import { onStage, type Stage } from './remote-stage.ts';
-import { lentPool, type RemoteWorld } from './remote-world.ts';
 
 const patience = 180_000;
 const pools = [lentPool({ recovery: { policy: 'replace', notReadyFor: '5s' } })];

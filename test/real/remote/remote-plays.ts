@@ -1,7 +1,7 @@
 import { PolicyV1Api } from '@kubernetes/client-node';
-import { eventually } from '../../support/eventually.ts';
+import { eventually } from '../../../tools/support/eventually.ts';
+import { lentPool, type RemoteWorld } from '../../../tools/worlds/remote-world.ts';
 import { onStage } from './remote-stage.ts';
-import { lentPool, type RemoteWorld } from './remote-world.ts';
 
 /** The cheaper one first, the other one for the rest, and everything is given back. */
 export const playBorrowing = (world: RemoteWorld): Promise<void> =>

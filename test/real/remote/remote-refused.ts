@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { kubeObjects } from '../../../shared/adapters/kubernetes/objects.ts';
 import { kubeTransport } from '../../../shared/adapters/kubernetes/transport.ts';
-import { rawPublicKey } from '../../../shared/adapters/remote-discovery/ed25519.ts';
+import { rawPublicKey } from '../../../shared/crypto/ed25519.ts';
 import type { LiqoCluster } from '../../../tools/real-stack/liqo/liqo-cluster.ts';
 import { borrower, startSite } from '../../discovery/harness.ts';
 

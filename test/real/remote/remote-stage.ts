@@ -1,11 +1,11 @@
 import { CoreV1Api } from '@kubernetes/client-node';
-import type { MachineView } from '../../../apps/api/shapes.ts';
 import type { ConfigInput } from '../../../shared/schema/config-file.ts';
+import type { MachineView } from '../../../shared/view/shapes.ts';
 import { clearSlices } from '../../../tools/real-stack/liqo/liqo-by-hand.ts';
-import type { Workloads } from '../../story/workload.ts';
-import { eventually } from '../../support/eventually.ts';
-import type { HostOptions, HostProcess } from '../../support/host-process.ts';
-import type { ProviderName, RemoteWorld } from './remote-world.ts';
+import { eventually } from '../../../tools/support/eventually.ts';
+import type { HostOptions, HostProcess } from '../../../tools/support/host-process.ts';
+import type { ProviderName, RemoteWorld } from '../../../tools/worlds/remote-world.ts';
+import type { Workloads } from '../../../tools/worlds/workload.ts';
 
 export interface Stage {
   readonly world: RemoteWorld;

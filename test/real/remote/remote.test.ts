@@ -1,12 +1,12 @@
 import { liqoWorldPrograms } from '../../../tools/real-stack/liqo/liqo.ts';
-import { describeWith } from '../../support/programs.ts';
+import { describeWith } from '../../../tools/support/programs.ts';
+import { type RemoteWorld, startRemoteWorld } from '../../../tools/worlds/remote-world.ts';
 import { playAutoscaled } from './remote-autoscaler.ts';
 import { playByHand } from './remote-by-hand.ts';
 import { playKilled } from './remote-killed.ts';
 import { playDrained, playLostComing, playLostLeaving, playLostServing } from './remote-lost.ts';
 import { playBlocked, playBorrowing } from './remote-plays.ts';
 import { playRefused } from './remote-refused.ts';
-import { type RemoteWorld, startRemoteWorld } from './remote-world.ts';
 
 describeWith(
   [...liqoWorldPrograms, 'cluster-autoscaler'],

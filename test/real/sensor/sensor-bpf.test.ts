@@ -8,12 +8,18 @@ import { promisify } from 'node:util';
 import { findHierarchies } from '../../../sensor/cgroups.ts';
 import { idsOf, type PinnedLine, p95, readLines, readPinned } from '../../../sensor/pinned.ts';
 import { connectTwoHosts } from '../../../tools/real-stack/netns.ts';
-import { uidOf } from '../../sensor/tree.ts';
-import { eventually } from '../../support/eventually.ts';
-import { describeWith } from '../../support/programs.ts';
-import { layCable } from './sensor-cable.ts';
-import { cgroupPrograms, hierarchies, makePod, type PodCgroup, stop } from './sensor-pod.ts';
-import { buildSensor, startSensor } from './sensor-process.ts';
+import { layCable } from '../../../tools/real-stack/sensor/sensor-cable.ts';
+import {
+  cgroupPrograms,
+  hierarchies,
+  makePod,
+  type PodCgroup,
+  stop,
+} from '../../../tools/real-stack/sensor/sensor-pod.ts';
+import { buildSensor, startSensor } from '../../../tools/real-stack/sensor/sensor-process.ts';
+import { uidOf } from '../../../tools/real-stack/sensor/tree.ts';
+import { eventually } from '../../../tools/support/eventually.ts';
+import { describeWith } from '../../../tools/support/programs.ts';
 
 const run = promisify(execFile);
 const sources = fileURLToPath(new URL('../../../sensor/bpf', import.meta.url));

@@ -2,11 +2,17 @@ import { chmod, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { events } from '../../../shared/ports/event-types.ts';
+import {
+  cgroupPrograms,
+  hierarchies,
+  makePod,
+  type PodCgroup,
+  stop,
+} from '../../../tools/real-stack/sensor/sensor-pod.ts';
+import { buildSensor, startSensor } from '../../../tools/real-stack/sensor/sensor-process.ts';
+import { eventually } from '../../../tools/support/eventually.ts';
+import { describeWith } from '../../../tools/support/programs.ts';
 import { type HostWorld, startHostWorld } from '../../functions/host-harness.ts';
-import { eventually } from '../../support/eventually.ts';
-import { describeWith } from '../../support/programs.ts';
-import { cgroupPrograms, hierarchies, makePod, type PodCgroup, stop } from './sensor-pod.ts';
-import { buildSensor, startSensor } from './sensor-process.ts';
 
 const like = { cpu: 4, memory: '16Gi', watts: { idle: 12, max: 65 }, bootSeconds: 1, pool: 'rack' };
 

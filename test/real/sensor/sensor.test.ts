@@ -1,12 +1,22 @@
 import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import type { PressureReport } from '../../../shared/schema/pressure.ts';
-import { uidOf } from '../../sensor/tree.ts';
-import { eventually } from '../../support/eventually.ts';
-import { describeWith } from '../../support/programs.ts';
-import { layCable } from './sensor-cable.ts';
-import { cgroupPrograms, makePod, type PodCgroup, stop } from './sensor-pod.ts';
-import { type BuiltSensor, buildSensor, type SensorProcess, startSensor } from './sensor-process.ts';
+import { layCable } from '../../../tools/real-stack/sensor/sensor-cable.ts';
+import {
+  cgroupPrograms,
+  makePod,
+  type PodCgroup,
+  stop,
+} from '../../../tools/real-stack/sensor/sensor-pod.ts';
+import {
+  type BuiltSensor,
+  buildSensor,
+  type SensorProcess,
+  startSensor,
+} from '../../../tools/real-stack/sensor/sensor-process.ts';
+import { uidOf } from '../../../tools/real-stack/sensor/tree.ts';
+import { eventually } from '../../../tools/support/eventually.ts';
+import { describeWith } from '../../../tools/support/programs.ts';
 
 const cores = navigator.hardwareConcurrency;
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { base64, type Etcd, etcdCall, startEtcd } from '../../../tools/real-stack/etcd.ts';
 import { waitFor } from '../../../tools/real-stack/wait.ts';
-import { describeWith } from '../../support/programs.ts';
+import { describeWith } from '../../../tools/support/programs.ts';
 
 let etcd: Etcd | undefined;
 afterEach(async () => {

@@ -13,7 +13,7 @@ import { type ControlPlane, startControlPlane } from '../../../tools/real-stack/
 import { addNode, isReady, removeNode } from '../../../tools/real-stack/nodes.ts';
 import { controlPlanePrograms } from '../../../tools/real-stack/table.ts';
 import { waitFor } from '../../../tools/real-stack/wait.ts';
-import { describeWith } from '../../support/programs.ts';
+import { describeWith } from '../../../tools/support/programs.ts';
 
 const namespace = 'default';
 

@@ -10,8 +10,8 @@ import { base64, etcdCall, startEtcd } from '../../../tools/real-stack/etcd.ts';
 import { freePorts } from '../../../tools/real-stack/ports.ts';
 import { launch, untilReady } from '../../../tools/real-stack/process.ts';
 import { waitFor } from '../../../tools/real-stack/wait.ts';
-import { startProxy } from '../../support/cut-proxy.ts';
-import { describeWith } from '../../support/programs.ts';
+import { startProxy } from '../../../tools/support/cut-proxy.ts';
+import { describeWith } from '../../../tools/support/programs.ts';
 
 let cleanup: AsyncDisposableStack;
 let folder: string;

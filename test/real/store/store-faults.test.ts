@@ -6,8 +6,8 @@ import { type Store, type StoreChange, StoreError } from '../../../shared/ports/
 import { keys } from '../../../shared/state/keys.ts';
 import { type Etcd, type EtcdOptions, etcdCall, startEtcd } from '../../../tools/real-stack/etcd.ts';
 import { waitFor } from '../../../tools/real-stack/wait.ts';
-import { type CutProxy, startProxy } from '../../support/cut-proxy.ts';
-import { describeWith } from '../../support/programs.ts';
+import { type CutProxy, startProxy } from '../../../tools/support/cut-proxy.ts';
+import { describeWith } from '../../../tools/support/programs.ts';
 
 let cleanup: AsyncDisposableStack;
 beforeEach(() => {

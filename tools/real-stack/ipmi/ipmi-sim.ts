@@ -1,6 +1,6 @@
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { findProgram } from '../../../test/support/programs.ts';
+import { findProgram } from '../../support/programs.ts';
 import { launch, makeWorkspace, untilReady } from '../process.ts';
 import { answersIpmi, freeUdpPort } from '../udp.ts';
 

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { findProgram } from '../../../test/support/programs.ts';
+import { findProgram } from '../../support/programs.ts';
 
 const run = promisify(execFile);
 

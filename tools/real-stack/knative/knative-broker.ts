@@ -1,11 +1,11 @@
 import { CoreV1Api, type KubeConfig } from '@kubernetes/client-node';
-import { type Manifest, manifestsIn } from '../../../test/knative/manifests.ts';
 import type { ControlPlane } from '../control-plane.ts';
 import { createObject, writeStatus } from '../objects.ts';
 import type { Program } from '../process.ts';
 import { waitFor } from '../wait.ts';
 import { installKnativeDefinitions } from './knative-crds.ts';
 import { type Island, makeIsland } from './knative-namespace.ts';
+import { type Manifest, manifestsIn } from './manifests.ts';
 
 export const brokerPrograms = [
   'knative-broker-ingress',

@@ -1,6 +1,6 @@
 import { dirname } from 'node:path';
 import { functionTable } from '../../../functions/index.ts';
-import type { HostFiles } from '../../../test/support/host-process.ts';
+import type { HostFiles } from '../../support/host-process.ts';
 import { freePorts } from '../ports.ts';
 import { launch, makeWorkspace, type Program, untilReady } from '../process.ts';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { findProgram } from '../../../test/support/programs.ts';
+import { findProgram } from '../../support/programs.ts';
 import { freePorts } from '../ports.ts';
 import { launch, makeWorkspace, type Program, untilReady } from '../process.ts';
 import { carry } from './knative-carry.ts';

@@ -1,10 +1,10 @@
-import { manifestsIn } from '../../../test/knative/manifests.ts';
 import type { ControlPlane } from '../control-plane.ts';
 import { createObject, writeStatus } from '../objects.ts';
 import { freePorts } from '../ports.ts';
 import type { Program } from '../process.ts';
 import { waitFor } from '../wait.ts';
 import { type KnativeBroker, namespace } from './knative-broker.ts';
+import { manifestsIn } from './manifests.ts';
 
 const plurals: Readonly<Record<string, string>> = { Pod: 'pods', Node: 'nodes' };
 

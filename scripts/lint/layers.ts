@@ -1,0 +1,63 @@
+/** One folder of the tree: what its files may import, besides files of the folder itself. */
+export interface Layer {
+  /** The files that it is about: a folder, or one file. The longest match counts. */
+  readonly path: string;
+  readonly imports: readonly string[];
+  /** Packages and Node.js modules; every one unless listed. */
+  readonly packages?: readonly string[];
+  /** True: each folder in it is a layer of its own, and they do not import each other. */
+  readonly apart?: true;
+}
+
+const foundation = [
+  'shared/core',
+  'shared/ports',
+  'shared/schema',
+  'shared/http',
+  'shared/crypto',
+  'shared/process',
+];
+const shared = [
+  ...foundation,
+  'shared/state',
+  'shared/adapters',
+  'shared/drivers',
+  'shared/server',
+  'shared/view',
+  'shared/by-hand',
+];
+const product = [...shared, 'functions', 'apps', 'cli', 'sensor', 'package.json'];
+const workshop = [...product, 'simulator', 'tools', 'scripts', 'bench', 'console'];
+
+/** The whole tree from the bottom up. A layer imports only from layers above its own row. */
+export const layers: readonly Layer[] = [
+  { path: 'shared/core', imports: [], packages: [] },
+  // It is given the time, and reads no clock.
+  { path: 'shared/core/limits/cron.ts', imports: ['shared/core'], packages: ['croner'] },
+  { path: 'shared/ports', imports: ['shared/core'], packages: ['zod'] },
+  { path: 'shared/schema', imports: ['shared/core', 'shared/ports'] },
+  { path: 'shared/http', imports: ['shared/core', 'shared/ports', 'shared/schema'] },
+  { path: 'shared/crypto', imports: [] },
+  { path: 'shared/process', imports: foundation },
+  { path: 'shared/state', imports: foundation },
+  { path: 'shared/drivers', imports: foundation, apart: true },
+  { path: 'shared/drivers/index.ts', imports: [...foundation, 'shared/drivers'] },
+  { path: 'shared/adapters', imports: [...foundation, 'shared/state'] },
+  { path: 'shared/server', imports: [...foundation, 'shared/adapters'] },
+  { path: 'shared/view', imports: [...foundation, 'shared/state', 'shared/adapters'] },
+  { path: 'shared/by-hand', imports: [...foundation, 'shared/state'] },
+  { path: 'functions', imports: shared, apart: true },
+  { path: 'functions/index.ts', imports: [...shared, 'functions'] },
+  { path: 'apps', imports: [...shared, 'functions', 'package.json'], apart: true },
+  { path: 'apps/host', imports: [...shared, 'functions', 'apps', 'package.json'] },
+  { path: 'apps/main.ts', imports: [...shared, 'apps', 'simulator'] },
+  { path: 'apps/function.ts', imports: [...shared, 'functions', 'apps'] },
+  { path: 'cli', imports: [...shared, 'package.json'] },
+  { path: 'sensor', imports: foundation },
+  { path: 'console', imports: ['shared/view', 'shared/core', 'shared/schema'] },
+  { path: 'simulator', imports: product },
+  { path: 'tools', imports: workshop },
+  { path: 'scripts', imports: workshop },
+  { path: 'bench', imports: workshop },
+  { path: 'test', imports: workshop },
+];

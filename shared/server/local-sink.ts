@@ -1,0 +1,213 @@
+import { type Outcome, rejected } from '../core/outcome.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { BamelEvent, EventSink } from '../ports/events.ts';
+import { newId } from '../process/ids.ts';
+import type { Log } from '../process/log.ts';
+import type { Metrics } from '../process/metrics.ts';
+import { describeProblem } from '../schema/zod-issue.ts';
+import { wakingPattern } from './event-type.ts';
+import type { ServedFunction } from './function.ts';
+import { parseEventInput } from './input.ts';
+import { invoke } from './invoke.ts';
+
+export interface DeadLetter {
+  readonly event: BamelEvent;
+  readonly function: string;
+  /** Not known of those that others gave up on. */
+  readonly tries?: number;
+  readonly lastError: string;
+  readonly at: number;
+}
+
+export interface LocalSinkOptions {
+  readonly functions: readonly ServedFunction[];
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics?: Metrics | undefined;
+  readonly deadLetters: { add(letter: DeadLetter): Promise<void> };
+  /** As a Knative broker does: the first pause, doubled each time up to the longest. */
+  readonly retry?: { readonly tries: number; readonly firstMs: number; readonly longestMs: number };
+  /** Events waiting per function, retries included. */
+  readonly queueLimit?: number;
+  /** Invocations at a time per function. */
+  readonly concurrency?: number;
+}
+
+export interface LocalSink extends EventSink {
+  /** Resolves once nothing is queued, waiting for a retry or being handled. */
+  idle(): Promise<void>;
+  /** Takes no more events, tells functions to stop, waits for what is under way; what is only queued is dropped. */
+  close(patienceMs?: number): Promise<void>;
+}
+
+interface Delivery {
+  event: BamelEvent;
+  id: string;
+  tries: number;
+}
+
+/** One function's waiting events. Maps keep their order, so they are queues that can be looked into. */
+interface Lane {
+  readonly to: ServedFunction;
+  readonly queued: Map<string, Delivery>;
+  readonly pausing: Map<string, { readonly delivery: Delivery; readonly wake: AbortController }>;
+  running: number;
+  overflowing: boolean;
+}
+
+/** Events between functions of one process. Deliveries happen at least once, in no particular order. */
+export function createLocalSink({
+  functions,
+  clock,
+  log,
+  metrics,
+  deadLetters,
+  retry = { tries: 10, firstMs: 200, longestMs: 30_000 },
+  queueLimit = 10_000,
+  concurrency = 64,
+}: LocalSinkOptions): LocalSink {
+  const stopping = new AbortController();
+  const told = new Map<string, string>();
+  const waiters = new Set<() => void>();
+  const lanes = functions.map(
+    (to): Lane => ({ to, queued: new Map(), pausing: new Map(), running: 0, overflowing: false }),
+  );
+
+  function accept(lane: Lane, event: BamelEvent): void {
+    const key = `${event.type} ${event.subject}`;
+    const same = lane.queued.get(key) ?? lane.pausing.get(key)?.delivery;
+    if (same) {
+      // Only a wake-up call, so one is enough; the later one knows more, and is a reason not to wait.
+      Object.assign(same, { event, tries: 0 });
+      lane.pausing.get(key)?.wake.abort();
+      return;
+    }
+    if (lane.queued.size + lane.pausing.size >= queueLimit) {
+      overflow(lane, event);
+      return;
+    }
+    lane.overflowing = false;
+    enqueue(lane, key, { event, id: newId('ev', clock.now()), tries: 0 });
+  }
+
+  function overflow(lane: Lane, event: BamelEvent): void {
+    const name = lane.to.definition.name;
+    metrics?.eventsDead.inc({ function: name, reason: 'overflow' });
+    // Not kept as dead letters: writing them down would only make a busy process busier.
+    if (!lane.overflowing)
+      log.warn(
+        { function: name, type: event.type, queueLimit },
+        'too many events are waiting: dropping more of them, the next tick makes it good',
+      );
+    lane.overflowing = true;
+  }
+
+  function enqueue(lane: Lane, key: string, delivery: Delivery): void {
+    lane.queued.set(key, delivery);
+    // Never inside the caller's stack, and other I/O gets its turn in between.
+    setImmediate(() => startNext(lane));
+  }
+
+  function startNext(lane: Lane): void {
+    const [next] = lane.queued;
+    if (!next || lane.running >= concurrency || stopping.signal.aborted) {
+      settle();
+      return;
+    }
+    const [key, delivery] = next;
+    lane.queued.delete(key);
+    lane.running += 1;
+    deliver(lane, key, delivery)
+      .catch((error: unknown) =>
+        log.error({ err: error, function: lane.to.definition.name, id: delivery.id }, 'dead letter not kept'),
+      )
+      .finally(() => {
+        lane.running -= 1;
+        startNext(lane);
+      });
+  }
+
+  async function deliver(lane: Lane, key: string, delivery: Delivery): Promise<void> {
+    delivery.tries += 1;
+    const { event, tries } = delivery;
+    const outcome = await handle(lane.to, delivery);
+    if (outcome.kind === 'done') return;
+    if (outcome.kind === 'rejected') return bury(lane, event, tries, 'rejected', outcome.why);
+    if (tries >= retry.tries) return bury(lane, event, tries, 'exhausted', outcome.why);
+    if (lane.queued.has(key) || lane.pausing.has(key) || stopping.signal.aborted) return;
+    pause(
+      lane,
+      key,
+      delivery,
+      Math.max(outcome.afterMs, Math.min(retry.firstMs * 2 ** (tries - 1), retry.longestMs)),
+    );
+  }
+
+  async function handle(to: ServedFunction, { event, id }: Delivery): Promise<Outcome> {
+    const parsed = parseEventInput(to.definition, event);
+    if (!parsed.ok) return rejected(parsed.problems.map(describeProblem).join('; '));
+    return invoke(
+      to,
+      parsed.input,
+      { trigger: event.type, id, signal: stopping.signal },
+      { log, metrics, told },
+    );
+  }
+
+  function pause(lane: Lane, key: string, delivery: Delivery, ms: number): void {
+    const wake = new AbortController();
+    lane.pausing.set(key, { delivery, wake });
+    void clock.sleep(ms, AbortSignal.any([wake.signal, stopping.signal])).then(() => {
+      lane.pausing.delete(key);
+      if (stopping.signal.aborted) settle();
+      else enqueue(lane, key, delivery);
+    });
+  }
+
+  async function bury(
+    lane: Lane,
+    event: BamelEvent,
+    tries: number,
+    reason: string,
+    why: string,
+  ): Promise<void> {
+    const name = lane.to.definition.name;
+    metrics?.eventsDead.inc({ function: name, reason });
+    log.warn(
+      { function: name, type: event.type, subject: event.subject, tries, reason, why },
+      'event given up on',
+    );
+    await deadLetters.add({ event, function: name, tries, lastError: why, at: clock.now() });
+  }
+
+  function busy(): boolean {
+    const waiting = ({ queued, pausing }: Lane) => !stopping.signal.aborted && queued.size + pausing.size > 0;
+    return lanes.some((lane) => lane.running > 0 || waiting(lane));
+  }
+
+  function settle(): void {
+    if (busy()) return;
+    for (const resolve of waiters) resolve();
+    waiters.clear();
+  }
+
+  async function idle(): Promise<void> {
+    if (busy()) await new Promise<void>((resolve) => waiters.add(resolve));
+  }
+
+  return {
+    async emit(event) {
+      if (stopping.signal.aborted) return log.debug({ type: event.type }, 'stopping: event dropped');
+      for (const lane of lanes)
+        if (wakingPattern(lane.to.definition.wakesOn, event.type)) accept(lane, event);
+    },
+    idle,
+    async close(patienceMs = 25_000) {
+      stopping.abort();
+      const enough = new AbortController();
+      await Promise.race([idle(), clock.sleep(patienceMs, enough.signal)]);
+      enough.abort();
+      if (busy()) log.warn({ patienceMs }, 'functions are still running: not waiting any longer');
+    },
+  };
+}

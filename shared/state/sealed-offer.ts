@@ -1,0 +1,121 @@
+import type { z } from 'zod';
+import { corePrice } from '../core/remote/offer.ts';
+import type { OfferTerms, TrustedProvider } from '../core/remote/remote-settings.ts';
+import { isSignedBy, signerOf } from '../crypto/ed25519.ts';
+import { PublishedOffer, SealedOffer, toOffer } from '../schema/offer.ts';
+import { describeProblem, fieldProblems } from '../schema/zod-issue.ts';
+
+/** So that a signature under anything else never counts as one under an offer. */
+const domain = 'bamel.dev/offer.v1\n';
+
+/** Clocks differ. */
+const skewMs = 60_000;
+
+/** Whoever signs for longer has lost control of what it offers. */
+const longestMs = 24 * 3_600_000;
+
+type RefusalReason =
+  | 'malformed'
+  | 'untrusted'
+  | 'forged'
+  | 'wrong-cluster'
+  | 'not-yet-valid'
+  | 'expired'
+  | 'older'
+  | 'too-expensive';
+
+export interface Refusal {
+  readonly reason: RefusalReason;
+  readonly why: string;
+  /** Of whom it says it is, where that is signed for. */
+  readonly published?: PublishedOffer;
+}
+
+export interface Taken {
+  readonly published: PublishedOffer;
+  readonly sealed: SealedOffer;
+}
+
+export interface Publication {
+  readonly clusterID: string;
+  readonly endpoint: string;
+  readonly validFrom: number;
+  readonly validUntil: number;
+  readonly serial: number;
+}
+
+/** Signs what we offer. Throws where the key is none. */
+export function sealOffer(
+  terms: OfferTerms,
+  { validFrom, validUntil, ...rest }: Publication,
+  privateKey: string,
+): SealedOffer {
+  const { publicKey, sign } = signerOf(privateKey);
+  const published: z.input<typeof PublishedOffer> = {
+    schemaVersion: 'v1alpha1',
+    ...rest,
+    ...terms,
+    taints: terms.taints && ([...terms.taints] as z.input<typeof PublishedOffer>['taints']),
+    validFrom: new Date(validFrom).toISOString(),
+    validUntil: new Date(validUntil).toISOString(),
+  };
+  const payload = Buffer.from(JSON.stringify(published)).toString('base64url');
+  return { payload, publicKey, signature: sign(`${domain}${payload}`).toString('base64url') };
+}
+
+/** Whether an offer is what it says it is, and one that we take. Nothing is read that nobody trusted has signed. */
+export function judge(
+  given: unknown,
+  { trust, now }: { readonly trust: readonly TrustedProvider[]; readonly now: number },
+): Taken | Refusal {
+  const shape = SealedOffer.safeParse(given);
+  if (!shape.success) return { reason: 'malformed', why: problems(SealedOffer, shape.error) };
+  const sealed = shape.data;
+  const { payload, publicKey, signature } = sealed;
+  const holders = trust.filter((one) => one.publicKey === publicKey);
+  if (holders.length === 0)
+    return { reason: 'untrusted', why: `nobody in remote.trust has the key ${publicKey}` };
+  if (!isSignedBy(publicKey, `${domain}${payload}`, Buffer.from(signature, 'base64url')))
+    return { reason: 'forged', why: 'the signature is not of this offer: it was changed on its way' };
+  const parsed = PublishedOffer.safeParse(jsonOf(payload));
+  if (!parsed.success) return { reason: 'malformed', why: problems(PublishedOffer, parsed.error) };
+  const published = parsed.data;
+  const holder = holders.find(({ clusterID }) => clusterID === published.clusterID);
+  if (!holder)
+    return {
+      reason: 'wrong-cluster',
+      why: `it is signed by ${holders[0]?.clusterID}, which may not offer for ${published.clusterID}`,
+    };
+  const problem = untimely(published, now) ?? unaffordable(published, holder);
+  return problem ? { ...problem, published } : { published, sealed };
+}
+
+function untimely({ validFrom, validUntil }: PublishedOffer, now: number): Refusal | undefined {
+  if (validUntil <= validFrom || validUntil - validFrom > longestMs)
+    return { reason: 'malformed', why: 'it must be valid for some time, and for a day at most' };
+  if (validFrom > now + skewMs)
+    return { reason: 'not-yet-valid', why: `it begins at ${iso(validFrom)}: compare the clocks` };
+  if (validUntil <= now) return { reason: 'expired', why: `it ended at ${iso(validUntil)}` };
+  return undefined;
+}
+
+function unaffordable(published: PublishedOffer, { maxPrice }: TrustedProvider): Refusal | undefined {
+  const price = corePrice(toOffer(published));
+  return maxPrice !== undefined && price > maxPrice
+    ? { reason: 'too-expensive', why: `an hour of a core costs ${price}, more than ${maxPrice}` }
+    : undefined;
+}
+
+const iso = (at: number): string => new Date(at).toISOString();
+
+/** Undefined where it is none, which no schema takes. */
+function jsonOf(payload: string): unknown {
+  try {
+    return JSON.parse(Buffer.from(payload, 'base64url').toString('utf8'));
+  } catch {
+    return undefined;
+  }
+}
+
+const problems = (schema: z.ZodType, error: z.ZodError): string =>
+  fieldProblems(schema, error).map(describeProblem).join('; ');

@@ -1,0 +1,37 @@
+import type { Deps } from '../../functions/deps.ts';
+import { alertReadings } from '../core/decide/signals/alert-book.ts';
+import type { Snapshot } from '../core/decide/snapshot.ts';
+import { readAlerts } from '../state/alerts.ts';
+import { readOffers } from '../state/offers.ts';
+import { readPressure } from '../state/pressure.ts';
+
+/** What a decision would look at now, to tell why. Triggers are left out: they are asked for only to decide. */
+export async function snapshotNow({
+  inventory,
+  cluster,
+  clock,
+  ownNode,
+}: Pick<Deps, 'inventory' | 'clock' | 'ownNode'> & {
+  readonly cluster: Pick<Deps['cluster'], 'view'>;
+}): Promise<Snapshot> {
+  const now = clock.now();
+  const [machines, pools, settings, view, book, pressure, offers] = await Promise.all([
+    inventory.machines(),
+    inventory.pools(),
+    inventory.settings(),
+    cluster.view(),
+    readAlerts(inventory.store),
+    readPressure(inventory.store, now),
+    readOffers(inventory.store),
+  ]);
+  return {
+    machines,
+    pools,
+    settings,
+    cluster: view,
+    alerts: alertReadings(book, now),
+    pressure,
+    offers,
+    ownNode,
+  };
+}
