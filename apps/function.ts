@@ -28,10 +28,10 @@ async function serve(name: string | undefined, args: readonly string[]): Promise
       ),
     );
   }
-  const { create, routes, looksAt } = row;
+  const { create, routes, prefetch } = row;
   /** The event that the process was started for is on its way, and will need this. */
   const look = async (deps: Deps): Promise<void> => {
-    await looksAt?.(deps).catch((error: unknown) =>
+    await prefetch?.(deps).catch((error: unknown) =>
       deps.log.debug({ err: error }, 'the cluster does not answer yet: the first event asks again'),
     );
   };

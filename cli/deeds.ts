@@ -1,9 +1,14 @@
 import { hostname } from 'node:os';
 import { openStore } from '../shared/adapters/store/open-store.ts';
-import { drainByHand } from '../shared/by-hand/drain.ts';
-import { liftQuarantine } from '../shared/by-hand/end-quarantine.ts';
+import { requestDrain } from '../shared/by-hand/drain.ts';
+import { endQuarantine } from '../shared/by-hand/end-quarantine.ts';
 import { setMaintenance } from '../shared/by-hand/maintenance.ts';
-import { type Asked, byHand, type Hands, type Wish } from '../shared/by-hand/power.ts';
+import {
+  type PowerRequest,
+  type RequestDeps,
+  type RequestResult,
+  requestPower,
+} from '../shared/by-hand/power.ts';
 import { realClock } from '../shared/process/clock.ts';
 import { newId } from '../shared/process/ids.ts';
 import { createInventory } from '../shared/state/inventory.ts';
@@ -16,24 +21,24 @@ import { type SourceOptions, storeOf } from './source.ts';
 export interface Deed {
   readonly asks: 'drain-node' | 'power-action';
   readonly body: object;
-  readonly onStore: (hands: Hands, machine: string, by: string) => Promise<Asked>;
+  readonly onStore: (hands: RequestDeps, machine: string, by: string) => Promise<RequestResult>;
 }
 
 export const deeds = {
-  power: (power: 'on' | 'off', how: Omit<Wish, 'power' | 'by'>): Deed => ({
+  power: (power: 'on' | 'off', how: Omit<PowerRequest, 'power' | 'by'>): Deed => ({
     asks: 'power-action',
     body: { power, ...how },
-    onStore: (hands, machine, by) => byHand(hands, machine, { power, by, ...how }),
+    onStore: (hands, machine, by) => requestPower(hands, machine, { power, by, ...how }),
   }),
   drain: (last: boolean): Deed => ({
     asks: 'drain-node',
     body: { action: 'drain', ...(last && { last }) },
-    onStore: (hands, machine, by) => drainByHand(hands, machine, { action: 'drain', by, last }),
+    onStore: (hands, machine, by) => requestDrain(hands, machine, { action: 'drain', by, last }),
   }),
   uncordon: (): Deed => ({
     asks: 'drain-node',
     body: { action: 'uncordon' },
-    onStore: (hands, machine, by) => drainByHand(hands, machine, { action: 'uncordon', by }),
+    onStore: (hands, machine, by) => requestDrain(hands, machine, { action: 'uncordon', by }),
   }),
   maintenance: (on: boolean): Deed => ({
     asks: 'power-action',
@@ -43,7 +48,7 @@ export const deeds = {
   retry: (): Deed => ({
     asks: 'power-action',
     body: { lift: true },
-    onStore: (hands, machine, by) => liftQuarantine(hands, machine, by),
+    onStore: (hands, machine, by) => endQuarantine(hands, machine, by),
   }),
 };
 
@@ -54,7 +59,7 @@ export async function perform(
   by: string,
   options: SourceOptions,
   io: Io,
-): Promise<Asked> {
+): Promise<RequestResult> {
   const url = storeOf(options, io);
   if (url === undefined || url.startsWith('embedded:')) {
     if (url !== undefined) await checkHostRuns(url);

@@ -1,7 +1,7 @@
 import type { ConfigSource } from '../shared/adapters/files/config-source.ts';
 import type { MachineSpec } from '../shared/core/machine/machine.ts';
 import type { Provider, Settings } from '../shared/core/settings.ts';
-import type { Strays } from '../shared/drivers/index.ts';
+import type { Orphans } from '../shared/drivers/index.ts';
 import type { Clock } from '../shared/ports/clock.ts';
 import type { Cluster } from '../shared/ports/cluster.ts';
 import type { EventSink } from '../shared/ports/events.ts';
@@ -30,13 +30,13 @@ export interface Deps {
   /** To notice that a Secret has changed; whoever has no drivers has none. */
   readonly credentials?: DriverDeps['credentials'] | undefined;
   /** Gives back what a provider of machines made on demand has, and nobody keeps a record of. */
-  readonly releaseStrays?:
+  readonly releaseOrphans?:
     | ((
         pool: string,
         provider: Provider,
         isKnown: (machine: string) => boolean,
         signal: AbortSignal,
-      ) => Promise<Strays | undefined>)
+      ) => Promise<Orphans | undefined>)
     | undefined;
   /** Where triggers are asked for; absent: nowhere. */
   readonly metricsSource?: MetricsSource | undefined;
@@ -53,13 +53,13 @@ export interface Deps {
 }
 
 /** How long to wait for another holder of a lease, and what ends the wait early. */
-export interface Patience {
+export interface LeaseWait {
   readonly ms: number;
   readonly signal?: AbortSignal;
 }
 
 /** How often somebody who waits for a lease asks for it. */
-const askEveryMs = 250;
+const retryEveryMs = 250;
 
 /**
  * Runs the work under a lease, which is given back whatever happens; undefined when another holder outlasts
@@ -70,24 +70,24 @@ export async function underLease<Value>(
   { inventory, owner, clock, metrics }: Pick<Deps, 'inventory' | 'owner' | 'clock' | 'metrics'>,
   name: string,
   ttlMs: number,
-  patience: Patience,
+  leaseWait: LeaseWait,
   work: (lease: Lease) => Promise<Value>,
 ): Promise<Value | undefined> {
-  const until = clock.now() + patience.ms;
-  const contended = (outcome: 'got' | 'gave-up'): void =>
+  const until = clock.now() + leaseWait.ms;
+  const countContention = (outcome: 'got' | 'gave-up'): void =>
     // Leases of machines count together: there are as many as machines.
     metrics?.leaseContention.inc({ lease: name.startsWith('machine-') ? 'machine' : name, outcome });
   const first = await inventory.store.acquire(name, ttlMs, owner);
   let lease = first;
   while (!lease) {
-    if (clock.now() >= until || patience.signal?.aborted) {
-      contended('gave-up');
+    if (clock.now() >= until || leaseWait.signal?.aborted) {
+      countContention('gave-up');
       return undefined;
     }
-    await clock.sleep(askEveryMs, patience.signal);
+    await clock.sleep(retryEveryMs, leaseWait.signal);
     lease = await inventory.store.acquire(name, ttlMs, owner);
   }
-  if (!first) contended('got');
+  if (!first) countContention('got');
   try {
     return await work(lease);
   } finally {
@@ -103,14 +103,14 @@ export function underMachineLease<Value>(
   deps: Pick<Deps, 'inventory' | 'owner' | 'clock' | 'metrics'>,
   machine: string,
   { timings }: Settings,
-  patience: Patience,
+  leaseWait: LeaseWait,
   work: (lease: Lease) => Promise<Value>,
 ): Promise<Value | undefined> {
-  return underLease(deps, `machine-${machine}`, 3 * timings.bmcTimeoutMs, patience, work);
+  return underLease(deps, `machine-${machine}`, 3 * timings.bmcTimeoutMs, leaseWait, work);
 }
 
 /** Whoever asks for a machine that this process is at already shares that work: it reads the state as it goes. */
-export function onePerMachine(
+export function singleFlight(
   work: (machine: string, signal: AbortSignal) => Promise<string>,
 ): (machine: string, signal: AbortSignal) => Promise<string> {
   const underWay = new Map<string, Promise<string>>();
@@ -122,7 +122,7 @@ export function onePerMachine(
 }
 
 /** Runs the work for every item, a few at a time. */
-export async function forEachOf<Item>(
+export async function forEachConcurrently<Item>(
   items: readonly Item[],
   atOnce: number,
   work: (item: Item) => Promise<void>,

@@ -20,15 +20,15 @@ interface FunctionRow<Input> extends FunctionDefinition<Input> {
   /** What it answers besides. */
   readonly routes?: (deps: Deps) => readonly Route[];
   /** What of the cluster it answers events from: in a process of its own it is asked for before the first one comes. */
-  readonly looksAt?: (deps: Deps) => Promise<unknown>;
+  readonly prefetch?: (deps: Deps) => Promise<unknown>;
 }
 
 /** Hides a row's own input type, so that all rows fit into one table. */
-const row = <Input>({ create, routes, looksAt, ...definition }: FunctionRow<Input>) => ({
+const row = <Input>({ create, routes, prefetch, ...definition }: FunctionRow<Input>) => ({
   definition: definition as FunctionDefinition,
   create: (deps: Deps): ServedFunction => served(definition, create(deps)),
   routes: (deps: Deps): readonly Route[] => routes?.(deps) ?? [],
-  looksAt,
+  prefetch,
 });
 
 /** Every function there is: what wakes it, what it tells. Hosts, manifests and docs are made from this table. */
@@ -50,7 +50,7 @@ export const functionTable = [
     emits: [events.powerRequested, events.drainRequested, events.drainAborted],
     input: EvaluateInput,
     create: evaluateScaling,
-    looksAt: ({ cluster }) => cluster.view(),
+    prefetch: ({ cluster }) => cluster.view(),
   }),
   row({
     name: 'power-action',
@@ -80,7 +80,7 @@ export const functionTable = [
     emits: [events.machineJoined, events.machineFailed, events.powerRequested],
     input: JoinInput,
     create: joinWatcher,
-    looksAt: ({ cluster }) => cluster.view(),
+    prefetch: ({ cluster }) => cluster.view(),
   }),
   row({
     name: 'drain-node',
@@ -107,7 +107,7 @@ export const functionTable = [
     emits: [events.drainRequested],
     input: SyncInput,
     create: syncInventory,
-    looksAt: async ({ resources }) => resources?.all(),
+    prefetch: async ({ resources }) => resources?.all(),
   }),
   row({
     name: 'discovery',

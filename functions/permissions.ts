@@ -11,11 +11,11 @@ export interface Rule {
 
 export interface Permissions {
   /** What it sees of the cluster, watched. Nothing else is in its view. */
-  readonly sees: readonly ViewPart[];
+  readonly watches: readonly ViewPart[];
   /** What else it may do, in every namespace. */
-  readonly everywhere: readonly Rule[];
+  readonly clusterWide: readonly Rule[];
   /** What else it may do in the namespace that it runs in. */
-  readonly atHome: readonly Rule[];
+  readonly ownNamespace: readonly Rule[];
 }
 
 const may = (verbs: string, apiGroup: string, ...resources: readonly string[]): Rule => ({
@@ -25,22 +25,22 @@ const may = (verbs: string, apiGroup: string, ...resources: readonly string[]): 
 });
 
 const ours = Object.values(resourceKinds).map(({ plural }) => plural);
-const tell = may('create', 'events.k8s.io', 'events');
+const createEvents = may('create', 'events.k8s.io', 'events');
 /** Whose token a caller has. */
-const check = may('create', 'authentication.k8s.io', 'tokenreviews');
+const reviewTokens = may('create', 'authentication.k8s.io', 'tokenreviews');
 
 /** What each function may do in Kubernetes, and no more: its ServiceAccount and its view are made from this. */
 export const permissions: Readonly<Record<string, Permissions>> = {
   'evaluate-scaling': {
-    sees: viewParts,
-    everywhere: [tell, check],
-    atHome: [],
+    watches: viewParts,
+    clusterWide: [createEvents, reviewTokens],
+    ownNamespace: [],
   },
   'power-action': {
-    sees: ['nodes'],
+    watches: ['nodes'],
     // For machines that nothing but their node tells about.
-    everywhere: [may('get', '', 'nodes'), may('get', 'coordination.k8s.io', 'leases'), check],
-    atHome: [
+    clusterWide: [may('get', '', 'nodes'), may('get', 'coordination.k8s.io', 'leases'), reviewTokens],
+    ownNamespace: [
       may('get', '', 'secrets'),
       // For machines that are powered by Jobs.
       may('get list create', 'batch', 'jobs'),
@@ -50,50 +50,54 @@ export const permissions: Readonly<Record<string, Permissions>> = {
     ],
   },
   'join-watcher': {
-    sees: ['pods', 'nodes', 'daemonSets', 'budgets'],
-    everywhere: [
+    watches: ['pods', 'nodes', 'daemonSets', 'budgets'],
+    clusterWide: [
       may('get patch delete', '', 'nodes'),
       // Of machines that are proven off.
       may('delete', '', 'pods'),
       may('list', 'storage.k8s.io', 'volumeattachments'),
-      tell,
-      check,
+      createEvents,
+      reviewTokens,
     ],
-    atHome: [],
+    ownNamespace: [],
   },
   'drain-node': {
-    sees: ['pods', 'nodes', 'budgets'],
-    everywhere: [
+    watches: ['pods', 'nodes', 'budgets'],
+    clusterWide: [
       may('get patch', '', 'nodes'),
       may('create', '', 'pods/eviction'),
       may('list', 'storage.k8s.io', 'volumeattachments'),
-      tell,
-      check,
+      createEvents,
+      reviewTokens,
     ],
-    atHome: [],
+    ownNamespace: [],
   },
   'sync-inventory': {
-    sees: ['nodes'],
-    everywhere: [
+    watches: ['nodes'],
+    clusterWide: [
       may('get list watch patch delete', group, ...ours),
       may('patch', group, ...ours.map((plural) => `${plural}/status`)),
       may('create', '', 'events'),
-      check,
+      reviewTokens,
     ],
-    atHome: [may('get', '', 'configmaps')],
+    ownNamespace: [may('get', '', 'configmaps')],
   },
   // To sign offers, and for the tokens of listings; what a provider may do besides is in config/remote.
-  discovery: { sees: [], everywhere: [tell, check], atHome: [may('get', '', 'secrets')] },
-  'dead-letters': { sees: [], everywhere: [check], atHome: [] },
+  discovery: {
+    watches: [],
+    clusterWide: [createEvents, reviewTokens],
+    ownNamespace: [may('get', '', 'secrets')],
+  },
+  'dead-letters': { watches: [], clusterWide: [reviewTokens], ownNamespace: [] },
   // Looks at all that a decision looks at, to tell why; what people ask for goes through the store.
-  console: { sees: viewParts, everywhere: [check], atHome: [] },
+  console: { watches: viewParts, clusterWide: [reviewTokens], ownNamespace: [] },
 };
 
 /** What borrowing from, or lending to, another cluster through Liqo needs besides. Only where that is done. */
 export interface RemotePermissions {
   /** The function that needs it. */
   readonly function: string;
-  readonly everywhere: readonly Rule[];
+  readonly clusterWide: readonly Rule[];
   /** In the namespace that Liqo runs in. */
   readonly inLiqo: readonly Rule[];
 }
@@ -103,7 +107,7 @@ const only = (rule: Rule, ...names: readonly string[]): Rule => ({ ...rule, name
 export const remotePermissions: Readonly<Record<string, RemotePermissions>> = {
   consumer: {
     function: 'power-action',
-    everywhere: [
+    clusterWide: [
       may('get list create patch delete', 'authentication.liqo.io', 'resourceslices'),
       may('get create', 'authentication.liqo.io', 'identities'),
       may('get', 'offloading.liqo.io', 'virtualnodes'),
@@ -118,7 +122,7 @@ export const remotePermissions: Readonly<Record<string, RemotePermissions>> = {
   },
   provider: {
     function: 'discovery',
-    everywhere: [
+    clusterWide: [
       may('get create', '', 'namespaces'),
       may('get create patch delete', 'authentication.liqo.io', 'tenants'),
       may('create', '', 'secrets'),

@@ -2,7 +2,7 @@ import type { Deps } from '../../functions/deps.ts';
 import { normalMac, renderScript } from '../../shared/core/machine/boot.ts';
 import { HttpError } from '../../shared/server/http-answer.ts';
 import type { Route } from '../../shared/server/routes.ts';
-import { noteProgress } from '../../shared/state/machine-writes.ts';
+import { appendBootProgress } from '../../shared/state/machine-writes.ts';
 
 const path = '/boot/';
 
@@ -48,7 +48,7 @@ export function bootRoute({ inventory, clock, log }: Pick<Deps, 'inventory' | 'c
       if (!rendered.ok) throw new HttpError(409, rendered.why);
       const { operation } = record.status;
       if (operation && request.method === 'GET')
-        await noteProgress(inventory, operation, 'asked for its boot script', clock.now());
+        await appendBootProgress(inventory, operation, 'asked for its boot script', clock.now());
       log.info(
         { step: 'boot', machine: name, profile, story: `boots ${profile} from the network` },
         'boot script served',

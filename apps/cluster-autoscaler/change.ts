@@ -8,7 +8,7 @@ import { type MachineInput, MachineSpec } from '../../shared/schema/machine.ts';
 import { encode } from '../../shared/state/codec.ts';
 import type { MachineRecord } from '../../shared/state/inventory.ts';
 import { keys } from '../../shared/state/keys.ts';
-import { happen } from '../../shared/state/machine-writes.ts';
+import { applyEvent } from '../../shared/state/machine-writes.ts';
 import type { Group, Mirror } from './mirror.ts';
 import { RpcError } from './rpc-error.ts';
 import type { Assigned, Leaving, Target } from './target.ts';
@@ -103,7 +103,7 @@ export async function begin(
     const now = clock.now();
     const record = (await inventory.machine(machine)) ?? (make && newRecord(make as MachineInput, now));
     if (!record) return { refused: 'it is no longer in the inventory' };
-    const result = await happen(inventory, record, {
+    const result = await applyEvent(inventory, record, {
       event: event(operation),
       by: 'cluster-autoscaler',
       why,

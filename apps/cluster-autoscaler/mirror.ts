@@ -7,7 +7,7 @@ import { Settings as SettingsSchema } from '../../shared/schema/settings.ts';
 import { decode } from '../../shared/state/codec.ts';
 import type { MachineRecord, StoredOperation } from '../../shared/state/inventory.ts';
 import { keys, splitKey } from '../../shared/state/keys.ts';
-import { checked, createRecordReader } from '../../shared/state/machine-record.ts';
+import { createRecordReader, parseStored } from '../../shared/state/machine-record.ts';
 import type { StoredOffer } from '../../shared/state/offers.ts';
 import { type Instance, instanceId, instancesOf, type PoolState } from './instances.ts';
 import { noTarget, Target } from './target.ts';
@@ -131,7 +131,7 @@ export async function openMirror(store: Store, clock: Clock): Promise<Mirror> {
 
   const specs = new WeakMap<Entry, PoolSpec>();
   const specOf = (entry: Entry): PoolSpec => {
-    const known = specs.get(entry) ?? checked(PoolSchema, entry.key, decode(entry.key, entry.value));
+    const known = specs.get(entry) ?? parseStored(PoolSchema, entry.key, decode(entry.key, entry.value));
     specs.set(entry, known);
     return known;
   };
@@ -147,7 +147,7 @@ export async function openMirror(store: Store, clock: Clock): Promise<Mirror> {
     const state: PoolState & Pick<Group, 'members'> = {
       name,
       members: [...(members.get(name) ?? [])].sort().flatMap((machine) => records.get(machine) ?? []),
-      target: entry ? checked(Target, entry.key, decode(entry.key, entry.value)) : noTarget,
+      target: entry ? parseStored(Target, entry.key, decode(entry.key, entry.value)) : noTarget,
       operation,
     };
     return { ...state, spec, instances: instancesOf(state) };
@@ -170,7 +170,11 @@ export async function openMirror(store: Store, clock: Clock): Promise<Mirror> {
     },
     pools: () => [...pools.values()].map(specOf),
     settings: () =>
-      checked(SettingsSchema, keys.global('config'), settings ? decode(settings.key, settings.value) : {}),
+      parseStored(
+        SettingsSchema,
+        keys.global('config'),
+        settings ? decode(settings.key, settings.value) : {},
+      ),
     offers: () => [...offers.values()].map(({ key, value }) => decode<StoredOffer>(key, value).offer),
     find({ providerID, name }) {
       settle();

@@ -1,12 +1,12 @@
 import type { Deps } from '../../functions/deps.ts';
-import { DrainInput, drainByHand } from '../../shared/by-hand/drain.ts';
-import type { Asked } from '../../shared/by-hand/power.ts';
-import { asked, PowerInput } from '../../shared/by-hand/power-input.ts';
+import { DrainInput, requestDrain } from '../../shared/by-hand/drain.ts';
+import type { RequestResult } from '../../shared/by-hand/power.ts';
+import { handlePowerInput, PowerInput } from '../../shared/by-hand/power-input.ts';
 import { done, rejected } from '../../shared/core/outcome.ts';
 import { events } from '../../shared/ports/event-types.ts';
 import { type ServedFunction, served } from '../../shared/server/function.ts';
 
-const answered = (result: Asked | undefined) => {
+const answered = (result: RequestResult | undefined) => {
   if (!result)
     return rejected('what is to be done, and to which machine? The function itself runs elsewhere');
   return result.ok ? done(result) : rejected(result.why);
@@ -25,7 +25,7 @@ export const actsOf = (deps: Deps): ServedFunction[] => [
       emits: [events.powerRequested, events.drainRequested],
       input: PowerInput,
     },
-    async (input) => answered(await asked(deps, input)),
+    async (input) => answered(await handlePowerInput(deps, input)),
   ),
   served(
     {
@@ -40,7 +40,7 @@ export const actsOf = (deps: Deps): ServedFunction[] => [
       // To open a node that nobody drains takes a right that this process has not.
       const { cluster, ...hands } = deps;
       return answered(
-        await drainByHand(action === 'drain' ? { ...hands, cluster } : hands, machine, { action, ...how }),
+        await requestDrain(action === 'drain' ? { ...hands, cluster } : hands, machine, { action, ...how }),
       );
     },
   ),

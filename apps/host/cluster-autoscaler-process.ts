@@ -9,7 +9,7 @@ import { exitOnMistake, logFor, settingsOrExit, stopOnSignal } from './process.t
 export async function serveClusterAutoscaler(args: readonly string[]): Promise<void> {
   const settings = settingsOrExit(args);
   const log = logFor(settings).child({ function: 'cluster-autoscaler' });
-  const { deps, close } = await connect({ settings, log, sees: [] }).catch(exitOnMistake);
+  const { deps, close } = await connect({ settings, log, watches: [] }).catch(exitOnMistake);
   const out = outgoing(settings, 'cluster-autoscaler', deps);
   const start = async () => {
     const options = providerOptions(settings);

@@ -13,7 +13,7 @@ import { type KubeTransport, kubeTransport } from '../../shared/adapters/kuberne
 import { openStore } from '../../shared/adapters/store/open-store.ts';
 import type { Node, Pod } from '../../shared/core/cluster/cluster.ts';
 import { insecurityWarning } from '../../shared/drivers/common/warning.ts';
-import { driverFor, releaseStrays } from '../../shared/drivers/index.ts';
+import { driverFor, releaseOrphans } from '../../shared/drivers/index.ts';
 import { defaultNetworks, networkGuard } from '../../shared/http/network-guard.ts';
 import type { Cluster } from '../../shared/ports/cluster.ts';
 import type { MetricsSource } from '../../shared/ports/metrics.ts';
@@ -34,7 +34,7 @@ export interface ConnectOptions {
   readonly kubeconfig?: string;
   readonly credentials?: DriverDeps['credentials'];
   /** What of the cluster is looked at; everything unless said. */
-  readonly sees?: readonly ViewPart[] | undefined;
+  readonly watches?: readonly ViewPart[] | undefined;
   readonly onPod?: (now: Pod | undefined, before: Pod | undefined) => void;
   readonly onNode?: (now: Node | undefined, before: Node | undefined) => void;
   readonly onResource?: (now: Resource | undefined, before: Resource | undefined) => void;
@@ -110,8 +110,8 @@ export async function connect(options: ConnectOptions): Promise<Connected> {
       objects,
       resolve: reached.resolve,
       credentials,
-      releaseStrays: (pool, provider, isKnown, signal) =>
-        releaseStrays(pool, provider, isKnown, { ...reached, credentials, clock }, signal),
+      releaseOrphans: (pool, provider, isKnown, signal) =>
+        releaseOrphans(pool, provider, isKnown, { ...reached, credentials, clock }, signal),
       metricsSource: metricsSourceOf(settings, reached.resolve),
       clock,
       log,

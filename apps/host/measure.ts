@@ -5,18 +5,18 @@ import type { PoolSpec } from '../../shared/core/settings.ts';
 import type { Metrics } from '../../shared/process/metrics.ts';
 import { createDeadLetters } from '../../shared/state/dead-letters.ts';
 import { readEnergy } from '../../shared/state/energy.ts';
-import type { Happened, MachineRecord } from '../../shared/state/inventory.ts';
+import type { MachineRecord, StateChange } from '../../shared/state/inventory.ts';
 
 /** The same, but what happens to machines is counted. */
 export function measured<Some extends Pick<Deps, 'inventory'>>(
   deps: Some,
   metrics: Metrics,
 ): Some & { readonly metrics: Metrics } {
-  const heard = ({ pool, goal, end, bootMs }: Happened): void => {
+  const onStateChange = ({ pool, goal, end, bootMs }: StateChange): void => {
     if (goal && end) metrics.operations.inc({ pool, goal, outcome: end });
     if (bootMs !== undefined) metrics.bootDuration.observe({ pool }, bootMs / 1_000);
   };
-  return { ...deps, inventory: { ...deps.inventory, heard }, metrics };
+  return { ...deps, inventory: { ...deps.inventory, onStateChange: onStateChange }, metrics };
 }
 
 /**

@@ -35,7 +35,7 @@ export async function serveAlone(args: readonly string[], { name, make }: AloneO
   } = await connect({
     settings,
     log,
-    sees: permissions[name]?.sees,
+    watches: permissions[name]?.watches,
   }).catch(exitOnMistake);
   const deps = measured(given, metrics);
   const door = orExit(() => doorOf(settings, deps, transport));

@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import { openStore } from '../../shared/adapters/store/open-store.ts';
 import { realClock } from '../../shared/process/clock.ts';
 import { createHttpSink } from '../../shared/server/http-sink.ts';
-import { createDeadLetters, type KeptLetter } from '../../shared/state/dead-letters.ts';
+import { createDeadLetters, type StoredDeadLetter } from '../../shared/state/dead-letters.ts';
 import { type Command, type Io, storeUrl, UsageError } from '../command.ts';
 import { type ConnectionOptions, connectTo } from '../connection.ts';
 import { printable } from '../output/table.ts';
@@ -60,7 +60,7 @@ async function list(url: string, asJson: boolean, { stdout }: Io): Promise<numbe
   return 0;
 }
 
-const lineOf = ({ id, at, event, function: to, lastError }: KeptLetter): string =>
+const lineOf = ({ id, at, event, function: to, lastError }: StoredDeadLetter): string =>
   `${id}  ${new Date(at).toISOString()}  ${event.type}  ${event.subject || '–'}  to ${to}: ${printable(lastError)}\n`;
 
 /** Each is forgotten once the sink has taken it: whoever is interrupted sends one twice at the most. */

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { openStore } from '../../shared/adapters/store/open-store.ts';
 import { machinesToCsv } from '../../shared/schema/machine-csv.ts';
-import { describedIn } from '../../shared/state/inventory-exchange.ts';
+import { readConfigInput } from '../../shared/state/inventory-exchange.ts';
 import { type Command, storeUrl } from '../command.ts';
 import { formatOf } from '../exchange-format.ts';
 
@@ -19,7 +19,7 @@ export const exportCommand: Command = {
     const format = formatOf(values.format ?? 'json');
     const store = await openStore(storeUrl(values.store, io), { readOnly: true });
     try {
-      const described = await describedIn(store);
+      const described = await readConfigInput(store);
       io.stdout.write(
         format === 'csv' ? machinesToCsv(described.machines) : `${JSON.stringify(described, null, 2)}\n`,
       );

@@ -5,7 +5,7 @@ import { openStore } from '../../shared/adapters/store/open-store.ts';
 import { ConfigError, type ConfigInput } from '../../shared/schema/config-file.ts';
 import { fromHomelabAutoscaler } from '../../shared/schema/homelab-autoscaler.ts';
 import { machinesFromCsv } from '../../shared/schema/machine-csv.ts';
-import { describedIn, importInventory } from '../../shared/state/inventory-exchange.ts';
+import { importInventory, readConfigInput } from '../../shared/state/inventory-exchange.ts';
 import { type Command, storeUrl, UsageError } from '../command.ts';
 import { formatOf } from '../exchange-format.ts';
 
@@ -40,7 +40,7 @@ bamel import homelab-autoscaler -f FILE [--cpu CORES] [--memory QUANTITY] [--sto
     const text = await readFile(file, 'utf8');
     const store = await openStore(url);
     try {
-      const there = (await describedIn(store)).pools;
+      const there = (await readConfigInput(store)).pools;
       const pools = there.map(({ name }) => name);
       const given: ConfigInput = {
         homelab: () => fromHomelabAutoscaler(text, { cpu: Number(values.cpu), memory: values.memory }, file),

@@ -3,7 +3,7 @@ import { done, rejected } from '../../shared/core/outcome.ts';
 import type { Handler } from '../../shared/server/function.ts';
 import { createDeadLetters } from '../../shared/state/dead-letters.ts';
 import type { Deps } from '../deps.ts';
-import { letterOf } from './letter.ts';
+import { toDeadLetter } from './dead-letter.ts';
 
 export const DeadLettersInput = z.strictObject({
   replay: z
@@ -17,7 +17,7 @@ export function deadLetters(deps: Deps): Handler<z.output<typeof DeadLettersInpu
   const letters = createDeadLetters(deps.inventory.store);
   return async ({ replay }, { event }) => {
     if (event) {
-      const letter = letterOf(event, deps.clock.now());
+      const letter = toDeadLetter(event, deps.clock.now());
       deps.log.warn(
         { type: event.type, id: event.id, given: letter.function, why: letter.lastError },
         'event given up on',

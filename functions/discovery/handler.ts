@@ -4,7 +4,7 @@ import type { Remote } from '../../shared/core/remote/remote-settings.ts';
 import type { Handler } from '../../shared/server/function.ts';
 import { readDiscovery } from '../../shared/state/discovery-state.ts';
 import { type Deps, underLease } from '../deps.ts';
-import { refresh, tidy } from './refresh.ts';
+import { pruneExpired, refresh } from './refresh.ts';
 
 export { discoveryRoutes } from './routes.ts';
 
@@ -19,7 +19,7 @@ const patienceMs = 1_000;
 export function discovery(deps: Deps): Handler<z.output<typeof DiscoveryInput>> {
   return async (_, { signal, trigger }) => {
     const { remote } = await deps.inventory.settings();
-    if (await isIdle(deps, remote)) return done({ offers: await tidy(deps, remote) });
+    if (await isIdle(deps, remote)) return done({ offers: await pruneExpired(deps, remote) });
     const result = await underLease(
       deps,
       'discovery',
@@ -28,7 +28,7 @@ export function discovery(deps: Deps): Handler<z.output<typeof DiscoveryInput>> 
       async (lease) => {
         const until = AbortSignal.any([signal, lease.lost]);
         const refreshed = await refresh(deps, remote, lease, until, trigger === 'by-hand');
-        return { ...refreshed, offers: await tidy(deps, remote) };
+        return { ...refreshed, offers: await pruneExpired(deps, remote) };
       },
     );
     return result ? done(result) : retryLater(1_000, 'another instance is looking just now');

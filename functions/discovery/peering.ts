@@ -5,19 +5,19 @@ import type { Lease } from '../../shared/ports/store.ts';
 import { writeAudit } from '../../shared/state/peering-audit.ts';
 import { hashOf, nonceLifetimeMs, readNonce, writeNonce } from '../../shared/state/peering-nonces.ts';
 import { type Deps, underLease } from '../deps.ts';
-import { Refused } from './refused.ts';
+import { PeeringError } from './peering-error.ts';
 import {
-  admit,
-  type Cluster,
+  createTenant,
   type Exchange,
   type Identity,
   namespaceOf,
+  type PeeringContext,
   readLiqoNonce,
   renewLiqoNonce,
 } from './tenant.ts';
 
 /** Who asks: the address, for the audit. */
-export interface Asker {
+export interface Requester {
   readonly address: string;
   readonly signal: AbortSignal;
 }
@@ -38,9 +38,9 @@ export function createPeering(deps: PeeringDeps) {
   const peerOf = async (clusterID: string): Promise<PeerCluster> => {
     const { remote } = await inventory.settings();
     const peer = remote.peers.find((one) => one.clusterID === clusterID);
-    if (!peer) throw new Refused('unknown-peer', `${clusterID} is not in the provider's remote.peers`);
+    if (!peer) throw new PeeringError('unknown-peer', `${clusterID} is not in the provider's remote.peers`);
     if (peer.validUntil !== undefined && clock.now() >= peer.validUntil)
-      throw new Refused(
+      throw new PeeringError(
         'expired-peer',
         `${clusterID} was a peer until ${new Date(peer.validUntil).toISOString()}`,
       );
@@ -48,13 +48,13 @@ export function createPeering(deps: PeeringDeps) {
   };
 
   /** One at a time for each peer, whichever instance is asked. */
-  const alone = async <Value>(
+  const underPeerLease = async <Value>(
     clusterID: string,
     signal: AbortSignal,
-    work: (cluster: Cluster, lease: Lease) => Promise<Value>,
+    work: (cluster: PeeringContext, lease: Lease) => Promise<Value>,
   ): Promise<Value> => {
     const { objects } = deps;
-    if (!objects) throw new Refused('unavailable', 'the provider has no cluster to make tenants in');
+    if (!objects) throw new PeeringError('unavailable', 'the provider has no cluster to make tenants in');
     const done = await underLease(
       deps,
       `peering-${clusterID}`,
@@ -64,46 +64,46 @@ export function createPeering(deps: PeeringDeps) {
         value: await work({ objects, clock, signal: AbortSignal.any([signal, lease.lost]) }, lease),
       }),
     );
-    if (!done) throw new Refused('unavailable', `another exchange of ${clusterID} is under way`, 5);
+    if (!done) throw new PeeringError('unavailable', `another exchange of ${clusterID} is under way`, 5);
     return done.value;
   };
 
-  const keep = async (clusterID: string, hash: string, lease: Lease, used: boolean): Promise<void> => {
+  const saveNonce = async (clusterID: string, hash: string, lease: Lease, used: boolean): Promise<void> => {
     const now = clock.now();
     const before = used ? await readNonce(store, clusterID) : undefined;
     const record = { hash, at: before?.at ?? now, ...(used && { usedAt: now }) };
     if (!(await writeNonce(store, clusterID, record, lease)))
-      throw new Refused('unavailable', 'another instance took over: try again', 5);
+      throw new PeeringError('unavailable', 'another instance took over: try again', 5);
   };
 
   /** Asked twice, the same one is given until it is used: nobody can spoil another's exchange by asking. */
-  const giveNonce = (clusterID: string, signal: AbortSignal): Promise<{ nonce: string }> =>
-    alone(clusterID, signal, async (cluster, lease) => {
+  const issueNonce = (clusterID: string, signal: AbortSignal): Promise<{ nonce: string }> =>
+    underPeerLease(clusterID, signal, async (cluster, lease) => {
       const record = await readNonce(store, clusterID);
       if (record && record.usedAt === undefined && clock.now() - record.at < nonceLifetimeMs) {
         const nonce = await readLiqoNonce(cluster, clusterID);
         if (nonce !== undefined && hashOf(nonce) === record.hash) return { nonce };
       }
       const nonce = await renewLiqoNonce(cluster, clusterID);
-      await keep(clusterID, hashOf(nonce), lease, false);
+      await saveNonce(clusterID, hashOf(nonce), lease, false);
       return { nonce };
     });
 
   const exchange = (peer: PeerCluster, given: Exchange, signal: AbortSignal): Promise<Identity> =>
-    alone(peer.clusterID, signal, async (cluster, lease) => {
+    underPeerLease(peer.clusterID, signal, async (cluster, lease) => {
       const { clusterID } = peer;
       const record = await readNonce(store, clusterID);
-      if (!record) throw new Refused('no-nonce', 'no nonce was given to this peer: ask for one first');
+      if (!record) throw new PeeringError('no-nonce', 'no nonce was given to this peer: ask for one first');
       if (record.usedAt !== undefined)
-        throw new Refused('replayed', 'this nonce was used already: ask for another one');
+        throw new PeeringError('replayed', 'this nonce was used already: ask for another one');
       if (clock.now() - record.at >= nonceLifetimeMs)
-        throw new Refused('expired-nonce', 'this nonce is older than 10 minutes: ask for another one');
+        throw new PeeringError('expired-nonce', 'this nonce is older than 10 minutes: ask for another one');
       const nonce = await readLiqoNonce(cluster, clusterID);
       if (nonce === undefined || hashOf(nonce) !== record.hash)
-        throw new Refused('no-nonce', 'the nonce was replaced meanwhile: ask for another one');
-      await check(peer, given, nonce);
-      const identity = await admit(cluster, given);
-      await keep(clusterID, record.hash, lease, true);
+        throw new PeeringError('no-nonce', 'the nonce was replaced meanwhile: ask for another one');
+      await verifyExchange(peer, given, nonce);
+      const identity = await createTenant(cluster, given);
+      await saveNonce(clusterID, record.hash, lease, true);
       return identity;
     });
 
@@ -111,10 +111,10 @@ export function createPeering(deps: PeeringDeps) {
   const audited = async <Value>(
     what: 'nonce' | 'exchange',
     who: string,
-    { address }: Asker,
+    { address }: Requester,
     work: () => Promise<Value>,
   ): Promise<Value> => {
-    const told = async (result: string, why?: string): Promise<void> => {
+    const recordResult = async (result: string, why?: string): Promise<void> => {
       deps.metrics?.peeringRequests.inc({ what, outcome: result });
       const fields = { step: 'peering', what, peer: who, address, result, why };
       if (result === 'accepted') deps.log.info(fields, 'peering request accepted');
@@ -123,15 +123,15 @@ export function createPeering(deps: PeeringDeps) {
     };
     try {
       const value = await work();
-      await told('accepted');
+      await recordResult('accepted');
       return value;
     } catch (error) {
-      if (error instanceof Refused) await told(error.result, error.message);
+      if (error instanceof PeeringError) await recordResult(error.result, error.message);
       if (!(error instanceof PowerError)) throw error;
       // What our API server says is for our own people.
       deps.log.warn({ err: error, peer: who }, 'the cluster did not do what a peering needs');
-      await told('unavailable', error.message);
-      throw new Refused('unavailable', 'the provider cannot do that just now', 10);
+      await recordResult('unavailable', error.message);
+      throw new PeeringError('unavailable', 'the provider cannot do that just now', 10);
     }
   };
 
@@ -144,22 +144,25 @@ export function createPeering(deps: PeeringDeps) {
     );
 
   return {
-    nonce: (clusterID: string, asker: Asker): Promise<{ nonce: string }> =>
-      audited('nonce', clusterID, asker, async () => {
+    nonce: (clusterID: string, requester: Requester): Promise<{ nonce: string }> =>
+      audited('nonce', clusterID, requester, async () => {
         await peerOf(clusterID);
-        return giveNonce(clusterID, asker.signal);
+        return issueNonce(clusterID, requester.signal);
       }),
-    exchange: (given: Exchange, asker: Asker): Promise<Identity> =>
+    exchange: (given: Exchange, asker: Requester): Promise<Identity> =>
       audited('exchange', given.clusterID, asker, async () => {
         const peer = await peerOf(given.clusterID);
         if (given.publicKey !== peer.publicKey)
-          throw new Refused('wrong-key', `${peer.clusterID} has another key in the provider's remote.peers`);
+          throw new PeeringError(
+            'wrong-key',
+            `${peer.clusterID} has another key in the provider's remote.peers`,
+          );
         try {
           const identity = await exchange(peer, given, asker.signal);
           await tell(peer.clusterID, 'Normal', `${peer.clusterID} at ${asker.address} is a tenant`);
           return identity;
         } catch (error) {
-          if (error instanceof Refused && error.result !== 'unavailable')
+          if (error instanceof PeeringError && error.result !== 'unavailable')
             await tell(peer.clusterID, 'Warning', `an exchange from ${asker.address}: ${error.message}`);
           throw error;
         }
@@ -168,9 +171,13 @@ export function createPeering(deps: PeeringDeps) {
 }
 
 /** What Liqo would check as well: it would only stay silent for ever. */
-async function check({ clusterID, publicKey }: PeerCluster, given: Exchange, nonce: string): Promise<void> {
+async function verifyExchange(
+  { clusterID, publicKey }: PeerCluster,
+  given: Exchange,
+  nonce: string,
+): Promise<void> {
   if (!isSignedBy(publicKey, nonce, Buffer.from(given.signature, 'base64')))
-    throw new Refused('bad-signature', `the nonce is not signed with the key of ${clusterID}`);
+    throw new PeeringError('bad-signature', `the nonce is not signed with the key of ${clusterID}`);
   // Loaded at the first exchange: its ASN.1 packages would slow every start.
   const { csrProblem } = await import('../../shared/crypto/csr.ts');
   const problem = csrProblem(Buffer.from(given.csr, 'base64').toString('utf8'), {
@@ -178,5 +185,5 @@ async function check({ clusterID, publicKey }: PeerCluster, given: Exchange, non
     organization: 'liqo.io',
     publicKey,
   });
-  if (problem !== undefined) throw new Refused('bad-request', `the certificate request: ${problem}`);
+  if (problem !== undefined) throw new PeeringError('bad-request', `the certificate request: ${problem}`);
 }

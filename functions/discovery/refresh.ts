@@ -3,10 +3,10 @@ import { latencyOf, publishOffer, readListing } from '../../shared/adapters/remo
 import type { Remote } from '../../shared/core/remote/remote-settings.ts';
 import type { Lease } from '../../shared/ports/store.ts';
 import { type DiscoveryState, readDiscovery, writeDiscovery } from '../../shared/state/discovery-state.ts';
-import { noteLatency, pruneOffers, readStoredOffers } from '../../shared/state/offers.ts';
+import { pruneOffers, readStoredOffers, saveLatencies } from '../../shared/state/offers.ts';
 import { sealOffer } from '../../shared/state/sealed-offer.ts';
-import { type Deps, forEachOf } from '../deps.ts';
-import { takeOffer } from './take.ts';
+import { type Deps, forEachConcurrently } from '../deps.ts';
+import { receiveOffer } from './receive-offer.ts';
 
 export type RefreshDeps = Pick<
   Deps,
@@ -14,7 +14,7 @@ export type RefreshDeps = Pick<
 >;
 
 /** What a look has come to. */
-export interface Refreshed {
+export interface RefreshResult {
   readonly taken: number;
   readonly refused: number;
   readonly published: number;
@@ -31,14 +31,14 @@ export async function refresh(
   remote: Remote,
   lease: Lease,
   signal: AbortSignal,
-  atAnyRate: boolean,
-): Promise<Refreshed | undefined> {
+  force: boolean,
+): Promise<RefreshResult | undefined> {
   const { store } = deps.inventory;
   const state = await readDiscovery(store);
   const now = deps.clock.now();
   const settings = createHash('sha256').update(JSON.stringify(remote)).digest('hex');
   const isDue = settings !== state.settings || Math.abs(now - state.at) >= remote.refreshEveryMs;
-  if (!isDue && !atAnyRate) return undefined;
+  if (!isDue && !force) return undefined;
   const failed: string[] = [];
   const failing = (what: string, where: string) => (error: Error) => {
     failed.push(`${where}: ${error.message}`);
@@ -48,24 +48,24 @@ export async function refresh(
   const next: DiscoveryState = {
     at: now,
     settings,
-    ...(await publication(deps, remote, state, now).catch((error: Error) => {
+    ...(await signOffers(deps, remote, state, now).catch((error: Error) => {
       failing('sign', 'remote.signingKey')(error);
       return { serial: state.serial, published: [] };
     })),
   };
   // Written first: a number that was sent out is never used again.
   if (!(await writeDiscovery(store, next, lease))) return undefined;
-  await forEachOf(remote.publishTo, atOnce, async (registry) => {
+  await forEachConcurrently(remote.publishTo, atOnce, async (registry) => {
     for (const { sealed } of next.published)
       await publishOffer(deps, registry, sealed, signal).catch(failing('publish', registry.url));
   });
 
   let taken = 0;
   let refused = 0;
-  await forEachOf(remote.sources, atOnce, async (source) => {
+  await forEachConcurrently(remote.sources, atOnce, async (source) => {
     const offers = await readListing(deps, source, signal).catch(failing('read', source.url));
     for (const given of offers ?? []) {
-      const result = await takeOffer(deps, remote, given, {
+      const result = await receiveOffer(deps, remote, given, {
         what: 'offer',
         from: source.url,
         keptAs: source.url,
@@ -74,12 +74,12 @@ export async function refresh(
       else refused += 1;
     }
   });
-  await measure(deps, signal);
+  await measureLatencies(deps, signal);
   return { taken, refused, published: next.published.length, failed };
 }
 
 /** Our own offers, signed anew. */
-async function publication(
+async function signOffers(
   { credentials }: RefreshDeps,
   { offers, clusterID, endpoint, signingKey, refreshEveryMs }: Remote,
   before: DiscoveryState,
@@ -101,19 +101,22 @@ async function publication(
 }
 
 /** How far away each provider is. */
-async function measure(deps: RefreshDeps, signal: AbortSignal): Promise<void> {
+async function measureLatencies(deps: RefreshDeps, signal: AbortSignal): Promise<void> {
   const { store } = deps.inventory;
   const endpoints = new Set((await readStoredOffers(store)).map(({ offer }) => offer.endpoint));
   const latencies = new Map<string, number>();
-  await forEachOf([...endpoints], atOnce, async (endpoint) => {
+  await forEachConcurrently([...endpoints], atOnce, async (endpoint) => {
     const ms = await latencyOf(deps, endpoint, signal);
     if (ms !== undefined) latencies.set(endpoint, ms);
   });
-  await noteLatency(store, latencies);
+  await saveLatencies(store, latencies);
 }
 
 /** Forgets offers that have ended or are not to be taken any more, and tells how many there are. */
-export async function tidy({ inventory, clock, metrics }: RefreshDeps, { trust }: Remote): Promise<number> {
+export async function pruneExpired(
+  { inventory, clock, metrics }: RefreshDeps,
+  { trust }: Remote,
+): Promise<number> {
   const now = clock.now();
   const left = await pruneOffers(inventory.store, trust, now);
   const usable = left.filter(({ offer }) => now < offer.validUntil).length;

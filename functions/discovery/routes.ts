@@ -5,11 +5,11 @@ import { jsonBody } from '../../shared/server/json-body.ts';
 import { createRateLimit } from '../../shared/server/rate-limit.ts';
 import type { Route } from '../../shared/server/routes.ts';
 import { readDiscovery } from '../../shared/state/discovery-state.ts';
-import { readStoredOffers, sentToUs } from '../../shared/state/offers.ts';
+import { pushed, readStoredOffers } from '../../shared/state/offers.ts';
 import type { Deps } from '../deps.ts';
 import { createPeering } from './peering.ts';
-import { Refused } from './refused.ts';
-import { takeOffer } from './take.ts';
+import { PeeringError } from './peering-error.ts';
+import { receiveOffer } from './receive-offer.ts';
 
 const body = { bytes: 64 * 1_024, timeoutMs: 10_000 };
 
@@ -42,12 +42,12 @@ export function discoveryRoutes(deps: Deps): Route[] {
   };
   const addressOf = ({ request }: Parameters<Route['respond']>[0]): string =>
     request.socket.remoteAddress ?? 'nobody';
-  const limited = (kind: keyof typeof limits, caller: string): void => {
+  const checkRate = (kind: keyof typeof limits, caller: string): void => {
     const seconds = limits[kind](caller);
     if (seconds === undefined) return;
     metrics?.peeringRequests.inc({ what: kind, outcome: 'too-many' });
     log.debug({ step: 'peering', kind, caller }, 'too many requests to discovery');
-    throw new Refused('too-many', `too many requests of this ${kind}: wait ${seconds} s`, seconds);
+    throw new PeeringError('too-many', `too many requests of this ${kind}: wait ${seconds} s`, seconds);
   };
 
   return [
@@ -56,7 +56,7 @@ export function discoveryRoutes(deps: Deps): Route[] {
       path: '/discovery/offers',
       open: async () => (await inventory.settings()).remote.openListing,
       async respond(context) {
-        limited('address', addressOf(context));
+        checkRate('address', addressOf(context));
         return { status: 200, json: { offers: await listing() } };
       },
     },
@@ -65,10 +65,10 @@ export function discoveryRoutes(deps: Deps): Route[] {
       path: '/discovery/offers',
       async respond(context) {
         const from = addressOf(context);
-        limited('address', from);
+        checkRate('address', from);
         const sealed = await jsonBody(context, SealedOffer, body);
         const { remote } = await inventory.settings();
-        const result = await takeOffer(deps, remote, sealed, { what: 'publish', from, keptAs: sentToUs });
+        const result = await receiveOffer(deps, remote, sealed, { what: 'publish', from, keptAs: pushed });
         if (typeof result !== 'string')
           throw new HttpError(
             result.reason === 'older' ? 409 : 403,
@@ -86,9 +86,9 @@ export function discoveryRoutes(deps: Deps): Route[] {
       open: true,
       async respond(context) {
         const address = addressOf(context);
-        limited('address', address);
+        checkRate('address', address);
         const { clusterID } = await jsonBody(context, NonceInput, body);
-        limited('cluster', clusterID);
+        checkRate('cluster', clusterID);
         return { status: 200, json: await peering.nonce(clusterID, { address, signal: context.signal }) };
       },
     },
@@ -98,9 +98,9 @@ export function discoveryRoutes(deps: Deps): Route[] {
       open: true,
       async respond(context) {
         const address = addressOf(context);
-        limited('address', address);
+        checkRate('address', address);
         const given = await jsonBody(context, ExchangeInput, body);
-        limited('cluster', given.clusterID);
+        checkRate('cluster', given.clusterID);
         return { status: 200, json: await peering.exchange(given, { address, signal: context.signal }) };
       },
     },
@@ -110,7 +110,7 @@ export function discoveryRoutes(deps: Deps): Route[] {
   async function listing(): Promise<SealedOffer[]> {
     const now = clock.now();
     const [{ published }, stored] = await Promise.all([readDiscovery(store), readStoredOffers(store)]);
-    const passedOn = stored.filter(({ from, offer }) => from === sentToUs && now < offer.validUntil);
+    const passedOn = stored.filter(({ from, offer }) => from === pushed && now < offer.validUntil);
     return [...published.filter(({ validUntil }) => now < validUntil), ...passedOn].map(
       ({ sealed }) => sealed,
     );

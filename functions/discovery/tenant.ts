@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { z } from 'zod';
 import type { Clock } from '../../shared/ports/clock.ts';
 import type { KubeObject, KubeObjects } from '../../shared/ports/kubernetes-objects.ts';
-import { Refused } from './refused.ts';
+import { PeeringError } from './peering-error.ts';
 
 /** What a consumer sends: all base64, as Liqo's Tenant has it. */
 export interface Exchange {
@@ -22,15 +22,15 @@ export interface Identity {
   };
 }
 
-export interface Cluster {
+export interface PeeringContext {
   readonly objects: KubeObjects;
   readonly clock: Clock;
   readonly signal: AbortSignal;
 }
 
-const lookEveryMs = 200;
+const pollEveryMs = 200;
 /** A certificate that is good for this much longer need not be another one. */
-const lastingMs = 3_600_000;
+const minValidityMs = 3_600_000;
 /** Liqo does any of it in well under a second, when nothing else keeps it busy. */
 const patienceMs = { nonce: 10_000, tenant: 20_000, gone: 20_000, renewed: 2_000 };
 
@@ -49,16 +49,16 @@ const labelsOf = (peer: string) => ({ 'liqo.io/remote-cluster-id': peer });
 
 /** Undefined: it did not come in time. */
 async function waitFor<Value>(
-  { clock, signal }: Cluster,
+  { clock, signal }: PeeringContext,
   ms: number,
-  look: (waitedMs: number) => Promise<Value | undefined>,
+  poll: (waitedMs: number) => Promise<Value | undefined>,
 ): Promise<Value | undefined> {
   const began = clock.monotonic();
   for (;;) {
     const waited = clock.monotonic() - began;
-    const found = await look(waited);
+    const found = await poll(waited);
     if (found !== undefined || waited >= ms || signal.aborted) return found;
-    await clock.sleep(lookEveryMs, signal);
+    await clock.sleep(pollEveryMs, signal);
   }
 }
 
@@ -69,12 +69,12 @@ const nonceIn = (secret: KubeObject | undefined): string | undefined => {
 
 /** The nonce that the peer has yet to sign; undefined where there is none. */
 export const readLiqoNonce = async (
-  { objects, signal }: Cluster,
+  { objects, signal }: PeeringContext,
   peer: string,
 ): Promise<string | undefined> => nonceIn(await objects.get(pathsOf(peer).nonce, signal));
 
 /** Has Liqo make another nonce, whatever there was before. */
-export async function renewLiqoNonce(cluster: Cluster, peer: string): Promise<string> {
+export async function renewLiqoNonce(cluster: PeeringContext, peer: string): Promise<string> {
   const { objects, signal } = cluster;
   const paths = pathsOf(peer);
   await ensureNamespace(cluster, peer);
@@ -94,10 +94,10 @@ export async function renewLiqoNonce(cluster: Cluster, peer: string): Promise<st
   );
   const nonce = await waitFor(cluster, patienceMs.nonce, () => readLiqoNonce(cluster, peer));
   if (nonce !== undefined) return nonce;
-  throw new Refused('unavailable', "the provider's Liqo made no nonce in time: try again", 10);
+  throw new PeeringError('unavailable', "the provider's Liqo made no nonce in time: try again", 10);
 }
 
-async function ensureNamespace({ objects, signal }: Cluster, peer: string): Promise<void> {
+async function ensureNamespace({ objects, signal }: PeeringContext, peer: string): Promise<void> {
   const labels = { ...labelsOf(peer), 'liqo.io/tenant-namespace': 'true' };
   const name = namespaceOf(peer);
   const { metadata } = await objects.ensure(
@@ -106,10 +106,10 @@ async function ensureNamespace({ objects, signal }: Cluster, peer: string): Prom
     signal,
   );
   if (metadata.deletionTimestamp !== undefined)
-    throw new Refused('unavailable', 'what was there of an earlier peering is still being removed', 10);
+    throw new PeeringError('unavailable', 'what was there of an earlier peering is still being removed', 10);
   // A namespace of that name that somebody made for something else.
   if (Object.entries(labels).some(([key, value]) => metadata.labels?.[key] !== value))
-    throw new Refused('unavailable', `the provider's namespace ${name} is not one of Liqo's`);
+    throw new PeeringError('unavailable', `the provider's namespace ${name} is not one of Liqo's`);
 }
 
 const Spec = z.object({ publicKey: z.string().optional(), tenantCondition: z.string().optional() });
@@ -123,13 +123,16 @@ const Status = z.object({
 });
 
 /** Makes the peer a tenant, with the certificate that Liqo signs for it. */
-export async function admit(cluster: Cluster, { clusterID, ...exchange }: Exchange): Promise<Identity> {
+export async function createTenant(
+  cluster: PeeringContext,
+  { clusterID, ...exchange }: Exchange,
+): Promise<Identity> {
   const { objects, signal } = cluster;
   const { tenant: path } = pathsOf(clusterID);
   const before = await objects.get(path, signal);
   const { publicKey, tenantCondition } = Spec.safeParse(before?.spec).data ?? {};
   if (tenantCondition === 'Drained')
-    throw new Refused('drained', `the provider has drained ${clusterID}: ask its people`);
+    throw new PeeringError('drained', `the provider has drained ${clusterID}: ask its people`);
   const isOfOldKey = before !== undefined && publicKey !== exchange.publicKey;
   if (isOfOldKey) await removeTenant(cluster, path);
   const there = before && !isOfOldKey ? before : undefined;
@@ -147,30 +150,32 @@ export async function admit(cluster: Cluster, { clusterID, ...exchange }: Exchan
     );
   const known = Status.safeParse(there?.status).data?.authParams.signedCRT;
   // Liqo gives the same certificate again for the same request, until that one ends.
-  const renewedMs = known === undefined || isLasting(known, cluster.clock.now()) ? 0 : patienceMs.renewed;
+  const renewedMs =
+    known === undefined || isValidForLong(known, cluster.clock.now()) ? 0 : patienceMs.renewed;
   const identity = await waitFor(cluster, patienceMs.tenant, async (waitedMs) => {
     const { data } = Status.safeParse((await objects.get(path, signal))?.status);
     return data?.authParams.signedCRT === known && waitedMs < renewedMs ? undefined : data;
   });
   if (identity) return identity;
-  throw new Refused('unavailable', "the provider's Liqo did not sign in time: send the same again", 10);
+  throw new PeeringError('unavailable', "the provider's Liqo did not sign in time: send the same again", 10);
 }
 
 /** Whether a certificate is good for a while; what is none is not. */
-function isLasting(signedCRT: string, now: number): boolean {
+function isValidForLong(signedCRT: string, now: number): boolean {
   try {
-    return new X509Certificate(Buffer.from(signedCRT, 'base64')).validToDate.getTime() > now + lastingMs;
+    return new X509Certificate(Buffer.from(signedCRT, 'base64')).validToDate.getTime() > now + minValidityMs;
   } catch {
     return false;
   }
 }
 
 /** A key that was replaced may have been stolen: what it was given ends. */
-async function removeTenant(cluster: Cluster, path: string): Promise<void> {
+async function removeTenant(cluster: PeeringContext, path: string): Promise<void> {
   const { objects, signal } = cluster;
   await objects.remove(path, signal);
   const gone = await waitFor(cluster, patienceMs.gone, async () =>
     (await objects.get(path, signal)) ? undefined : true,
   );
-  if (!gone) throw new Refused('unavailable', 'what was there of an earlier key is still being removed', 10);
+  if (!gone)
+    throw new PeeringError('unavailable', 'what was there of an earlier key is still being removed', 10);
 }

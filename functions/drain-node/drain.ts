@@ -1,4 +1,4 @@
-import { whyNot } from '../../shared/by-hand/refuse-drain.ts';
+import { drainRefusal } from '../../shared/by-hand/drain-refusal.ts';
 import type { Node, Pod } from '../../shared/core/cluster/cluster.ts';
 import {
   type DrainPlan,
@@ -15,13 +15,13 @@ import { plural } from '../../shared/core/text.ts';
 import type { Cluster } from '../../shared/ports/cluster.ts';
 import type { Lease } from '../../shared/ports/store.ts';
 import type { MachineRecord } from '../../shared/state/inventory.ts';
-import { observe } from '../../shared/state/machine-writes.ts';
+import { saveObservation } from '../../shared/state/machine-writes.ts';
 import { cordonedBy, type Deps, underMachineLease } from '../deps.ts';
-import { type Draining, tellNode } from './draining.ts';
-import { finish, giveUp } from './end.ts';
+import { type DrainContext, recordNodeEvent } from './drain-context.ts';
+import { abortDrain, finishDrain } from './finish.ts';
 
 /** One invocation stays with a node for this long; the next tick goes on where it stopped. */
-const longestMs = 20_000;
+const maxRunMs = 20_000;
 
 /** What a warm instance remembers of pods that were not let go, by uid. A cold one asks them once more. */
 export type Refusals = Map<string, Refusal>;
@@ -35,7 +35,7 @@ export async function drain(
 ): Promise<string> {
   const settings = await deps.inventory.settings();
   const work = async (lease: Lease): Promise<string> => {
-    const until = deps.clock.now() + longestMs;
+    const until = deps.clock.now() + maxRunMs;
     const stop = AbortSignal.any([signal, lease.lost]);
     while (!stop.aborted && deps.clock.now() < until) {
       const record = await deps.inventory.machine(machine);
@@ -46,42 +46,42 @@ export async function drain(
     }
     return 'still under way; the next tick goes on';
   };
-  const result = await underMachineLease(deps, machine, settings, { ms: longestMs, signal }, work);
+  const result = await underMachineLease(deps, machine, settings, { ms: maxRunMs, signal }, work);
   return result ?? 'another instance is at it';
 }
 
-async function drainStep(draining: Draining, refusals: Refusals): Promise<string | undefined> {
-  const { deps, record, settings } = draining;
+async function drainStep(context: DrainContext, refusals: Refusals): Promise<string | undefined> {
+  const { deps, record, settings } = context;
   const { inventory, cluster, clock } = deps;
   const node = await findNode(cluster, record);
   const pool = (await inventory.pools()).find(({ name }) => name === record.spec.pool);
   const late = pool && overdue(record, pool, settings.timings, clock.now(), record.since);
-  if (late) return giveUp(draining, late, node);
+  if (late) return abortDrain(context, late, node);
   // No node means no pods.
-  if (!node) return finish(draining, undefined, progressOf(record, [], undefined, clock.now()));
+  if (!node) return finishDrain(context, undefined, progressOf(record, [], undefined, clock.now()));
 
   const view = await cluster.view();
   const operation = await inventory.operation(record.status.operation ?? '');
   const mayBeLast = operation?.stored.last === true;
-  const why = whyNot(record, node, view, settings, deps.ownNode, mayBeLast);
-  if (why) return giveUp(draining, { type: 'drain-aborted', why }, node);
-  const cordoned = await cordon(draining, node);
+  const why = drainRefusal(record, node, view, settings, deps.ownNode, mayBeLast);
+  if (why) return abortDrain(context, { type: 'drain-aborted', why }, node);
+  const cordoned = await cordon(context, node);
   if (!cordoned) return undefined;
   // Listed after the cordon, so that no pod can land there unseen.
   const pods = await cluster.podsOn(node.name);
   const plan = planDrain(pods, { settings, budgets: view.budgets ?? [], refusals, now: clock.now() });
-  if (plan.hopeless) return giveUp(draining, { type: 'drain-aborted', why: plan.hopeless }, cordoned);
+  if (plan.hopeless) return abortDrain(context, { type: 'drain-aborted', why: plan.hopeless }, cordoned);
   const progress = progressOf(record, plan.leaving, plan.waitingFor, clock.now());
-  if (plan.leaving.length === 0) return finish(draining, cordoned, progress);
+  if (plan.leaving.length === 0) return finishDrain(context, cordoned, progress);
 
-  tellProgress(deps, record, progress);
-  await observe(inventory, record, { drain: progress });
-  await evictAll(draining, plan, refusals);
+  logProgress(deps, record, progress);
+  await saveObservation(inventory, record, { drain: progress });
+  await evictAll(context, plan, refusals);
   return undefined;
 }
 
 /** The node as it is then. Undefined: the lease is lost. */
-async function cordon({ deps, record, lease }: Draining, node: Node): Promise<Node | undefined> {
+async function cordon({ deps, record, lease }: DrainContext, node: Node): Promise<Node | undefined> {
   // A person's cordon outlives the drain. The Cluster Autoscaler's is taken over: it would never undo it.
   const isTheirs = node.annotations[cordonedBy] === undefined && isDeletedByClusterAutoscaler(node);
   if (node.unschedulable && !isTheirs) return node;
@@ -90,11 +90,15 @@ async function cordon({ deps, record, lease }: Draining, node: Node): Promise<No
   if (lease.remainingMs() === 0) return undefined;
   await deps.cluster.changeNode(node.name, { unschedulable: true, annotations: ours });
   deps.failpoint('drain-after-cordon');
-  await tellNode(deps, node, 'Normal', 'Draining', `machine ${record.spec.name} is to be powered off`);
+  await recordNodeEvent(deps, node, 'Normal', 'Draining', `machine ${record.spec.name} is to be powered off`);
   return { ...node, unschedulable: true, annotations: { ...node.annotations, ...ours } };
 }
 
-async function evictAll({ deps, record, settings, lease }: Draining, plan: DrainPlan, refusals: Refusals) {
+async function evictAll(
+  { deps, record, settings, lease }: DrainContext,
+  plan: DrainPlan,
+  refusals: Refusals,
+) {
   for (const pod of plan.evict) {
     if (lease.remainingMs() === 0) return;
     const result = await deps.cluster.evict(pod);
@@ -127,7 +131,7 @@ function progressOf(
   };
 }
 
-function tellProgress({ log }: Deps, { spec, status }: MachineRecord, progress: Drain): void {
+function logProgress({ log }: Deps, { spec, status }: MachineRecord, progress: Drain): void {
   const { podsLeft, podsTotal, waitingFor } = progress;
   if (status.drain?.podsLeft === podsLeft && status.drain.waitingFor === waitingFor) return;
   const gone = `${podsTotal - podsLeft} of ${podsTotal} ${plural(podsTotal, 'pod')} gone`;

@@ -7,7 +7,7 @@ import { done, type Outcome, rejected, retryLater } from '../../shared/core/outc
 import type { Settings } from '../../shared/core/settings.ts';
 import { events, machineEvent } from '../../shared/ports/event-types.ts';
 import type { Lease } from '../../shared/ports/store.ts';
-import { afterTheFirst, coalesce } from '../../shared/process/coalesce.ts';
+import { coalesce, skipFirst } from '../../shared/process/coalesce.ts';
 import { newId } from '../../shared/process/ids.ts';
 import { type MachineInput, MachineSpec } from '../../shared/schema/machine.ts';
 import { PressureReport } from '../../shared/schema/pressure.ts';
@@ -16,14 +16,14 @@ import type { Handler } from '../../shared/server/function.ts';
 import { openDecisions } from '../../shared/state/decisions.ts';
 import { openEnergy } from '../../shared/state/energy.ts';
 import type { MachineRecord } from '../../shared/state/inventory.ts';
-import { happen, remember, resize } from '../../shared/state/machine-writes.ts';
+import { applyEvent, resize, saveIdle } from '../../shared/state/machine-writes.ts';
 import { type Deps, underLease } from '../deps.ts';
-import { answerOf } from './answer.ts';
-import { countEvaluation } from './count.ts';
-import { createPressureDesk } from './pressure.ts';
-import { createLook, type Look } from './read-snapshot.ts';
-import { tellStory } from './story.ts';
-import { createAlertDesk, inTime, nothingNew } from './webhook.ts';
+import { createAlertQueue, nothingNew, respondInTime } from './alert-queue.ts';
+import { countEvaluation } from './evaluation-metrics.ts';
+import { createEvaluator, type Evaluator } from './evaluator.ts';
+import { logDecision } from './log-decision.ts';
+import { createPressureQueue } from './pressure-queue.ts';
+import { decisionResponse } from './response.ts';
 
 export const EvaluateInput = z.preprocess(
   // Alertmanager sends it bare.
@@ -31,7 +31,9 @@ export const EvaluateInput = z.preprocess(
   z.strictObject({
     dryRun: z.boolean().optional().describe('decide and answer, but write and do nothing'),
     machine: z.string().optional().describe('what an event is about; everything is looked at anyway'),
-    webhook: Webhook.optional().describe("Alertmanager's webhook: a hint to look now, see docs/alerts.md"),
+    webhook: Webhook.optional().describe(
+      "Alertmanager's webhook: a hint to evaluate now, see docs/alerts.md",
+    ),
     pressure: PressureReport.optional().describe('what a sensor tells about its node, see docs/pressure.md'),
   }),
 );
@@ -43,74 +45,79 @@ const gatherMs = 50;
 const leaseTtlMs = 10_000;
 
 /** A machine that somebody wrote about meanwhile is looked at again at once, this often. */
-const mostTries = 3;
+const maxTries = 3;
 
 /** How long to wait for another instance that is deciding. */
 const patienceMs = 2_000;
 
 /** Builds a snapshot, lets the core decide, writes the intents and a record of the decision. */
 export function evaluateScaling(deps: Deps): Handler<z.output<typeof EvaluateInput>> {
-  const told: Told = { summary: '', unmet: [] };
+  const last: LastEvaluation = { summary: '', unmet: [] };
   const reportUnmet = createUnmetReporter(deps.cluster, deps.clock);
-  const look = createLook(deps);
-  const desk = createAlertDesk(deps);
-  const pressures = createPressureDesk(deps);
+  const evaluator = createEvaluator(deps);
+  const alertQueue = createAlertQueue(deps);
+  const pressureQueue = createPressureQueue(deps);
   const run = async (): Promise<Outcome> => {
     const outcome = await underLease(deps, 'evaluate', leaseTtlMs, { ms: patienceMs }, (lease) =>
-      decideAndWrite(deps, look, lease, told),
+      decideAndWrite(deps, evaluator, lease, last),
     );
     if (!outcome) return retryLater(1_000, 'another instance is deciding just now');
     // Not under the lease: nobody has to wait for it.
-    await reportUnmet(told);
+    await reportUnmet(last);
     return outcome;
   };
   const evaluate = coalesce(
-    afterTheFirst(() => deps.clock.sleep(gatherMs)),
+    skipFirst(() => deps.clock.sleep(gatherMs)),
     async () => {
-      const reasons = [await desk.settle(), await pressures.settle()];
+      const reasons = [await alertQueue.flush(), await pressureQueue.flush()];
       if (!reasons.includes(true)) return nothingNew;
       let outcome: Outcome | undefined;
       try {
         outcome = await run();
         return outcome;
       } finally {
-        if (outcome?.kind !== 'done') desk.failed();
+        if (outcome?.kind !== 'done') alertQueue.retry();
       }
     },
   );
   return async ({ dryRun, webhook, pressure }) => {
     if (dryRun) {
-      const { decision } = await look(webhook?.alerts);
-      return done(answerOf('dry run', decision.record));
+      const { decision } = await evaluator(webhook?.alerts);
+      return done(decisionResponse('dry run', decision.record));
     }
-    if (webhook) desk.hand(webhook.alerts);
-    else if (!pressure) desk.ask();
-    const refused = pressure && (await pressures.hand(pressure));
+    if (webhook) alertQueue.add(webhook.alerts);
+    else if (!pressure) alertQueue.requestEvaluation();
+    const refused = pressure && (await pressureQueue.add(pressure));
     if (refused) return rejected(refused);
-    return webhook ? inTime(evaluate(), deps) : evaluate();
+    return webhook ? respondInTime(evaluate(), deps) : evaluate();
   };
 }
 
 /** What the last evaluation found, for those who are told about it. */
-interface Told {
+interface LastEvaluation {
   summary: string;
   unmet: DecisionRecord['unmet'];
 }
 
-async function decideAndWrite(deps: Deps, look: Look, lease: Lease, told: Told): Promise<Outcome> {
+async function decideAndWrite(
+  deps: Deps,
+  evaluator: Evaluator,
+  lease: Lease,
+  last: LastEvaluation,
+): Promise<Outcome> {
   const counted = countEvaluation(deps.metrics);
   for (let tries = 1; ; tries += 1) {
     const [{ decision, records, settings, triggers }, recordDecision, countEnergy] = await Promise.all([
-      look(),
+      evaluator(),
       openDecisions(deps.inventory.store),
       openEnergy(deps.inventory.store),
     ]);
     const id = newId('d', deps.clock.now());
     // A dry run decides the same again and again: it is told once.
-    if (!settings.dryRun || decision.record.summary !== told.summary)
-      tellStory(deps.log, id, decision.record, settings.dryRun);
-    told.summary = decision.record.summary;
-    told.unmet = decision.record.unmet;
+    if (!settings.dryRun || decision.record.summary !== last.summary)
+      logDecision(deps.log, id, decision.record, settings.dryRun);
+    last.summary = decision.record.summary;
+    last.unmet = decision.record.unmet;
     deps.failpoint('evaluate-before-intent');
     const byName = new Map(records.map((record) => [record.spec.name, record]));
     let conflicts = 0;
@@ -127,17 +134,17 @@ async function decideAndWrite(deps: Deps, look: Look, lease: Lease, told: Told):
       }
     for (const { machine, idleSince } of decision.idle) {
       const record = byName.get(machine);
-      if (record) await remember(deps.inventory, record, { idleSince }, lease);
+      if (record) await saveIdle(deps.inventory, record, { idleSince }, lease);
     }
-    await triggers.remember(lease);
+    await triggers.save(lease);
     const acted = !settings.dryRun && decision.intents.length > conflicts;
     await Promise.all([
       recordDecision(id, decision.record, acted, lease),
       countEnergy(records, lease, deps.clock.now()),
     ]);
-    if (conflicts > 0 && tries < mostTries) continue;
+    if (conflicts > 0 && tries < maxTries) continue;
     counted(decision.record, settings.dryRun ? 'dry-run' : acted ? 'acted' : 'idle');
-    return done(answerOf(id, decision.record));
+    return done(decisionResponse(id, decision.record));
   }
 }
 
@@ -155,7 +162,7 @@ async function writeIntent(
   const now = deps.clock.now();
   const operation = newId('op', now);
   const { machine, why } = intent;
-  const result = await happen(deps.inventory, record, {
+  const result = await applyEvent(deps.inventory, record, {
     event: event(operation, why),
     by: 'evaluate-scaling',
     why,

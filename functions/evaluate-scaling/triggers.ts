@@ -3,23 +3,28 @@ import type { PoolSpec } from '../../shared/core/settings.ts';
 import { seconds } from '../../shared/core/text.ts';
 import { type Measured, MetricsError } from '../../shared/ports/metrics.ts';
 import type { Lease } from '../../shared/ports/store.ts';
-import { readTriggerTimes, type TriggerTime, timed, writeTriggerTimes } from '../../shared/state/triggers.ts';
-import { type Deps, forEachOf } from '../deps.ts';
+import {
+  readTriggerTimes,
+  type TriggerTime,
+  updateTriggerTime,
+  writeTriggerTimes,
+} from '../../shared/state/triggers.ts';
+import { type Deps, forEachConcurrently } from '../deps.ts';
 
 /** What one query gives. Without a value the note says why. */
-export interface Found {
+export interface QueryResult {
   readonly value?: number | undefined;
   readonly note?: string | undefined;
 }
 
-const farOffMs = 60_000;
+const maxClockSkewMs = 60_000;
 
 /** The number that counts. Of several series the highest: it asks for more, and lets less go. */
-export function numberOf({ at, values }: Measured, now: number): Found {
+export function resultOf({ at, values }: Measured, now: number): QueryResult {
   if (values.length === 0)
     return { note: 'its query gives no data; if that means 0, add "or vector(0)" to it' };
   const off = now - at;
-  if (Math.abs(off) > farOffMs)
+  if (Math.abs(off) > maxClockSkewMs)
     return {
       note: `the answer of Prometheus is as of ${seconds(Math.abs(off))} ${off > 0 ? 'ago' : 'from now'}`,
     };
@@ -32,7 +37,7 @@ export function numberOf({ at, values }: Measured, now: number): Found {
 }
 
 /** How long all queries of an evaluation may take together: pods wait for it too. */
-const patienceMs = 2_000;
+const queriesTimeoutMs = 2_000;
 const atOnce = 8;
 /** For so long an answer is good for other evaluations, and nobody who did not answer is asked again. */
 const freshMs = { found: 1_000, failed: 10_000 } as const;
@@ -40,7 +45,7 @@ const freshMs = { found: 1_000, failed: 10_000 } as const;
 export interface ReadTriggers {
   readonly readings: readonly TriggerReading[];
   /** Keeps since when each has been on its side of the threshold: a restart does not begin anew. */
-  remember(lease: Lease): Promise<void>;
+  save(lease: Lease): Promise<void>;
 }
 
 /** What the triggers of all pools say now. Never throws because of Prometheus: what is not known is said. */
@@ -52,42 +57,42 @@ export function createTriggers({
 }: Pick<Deps, 'inventory' | 'metricsSource' | 'clock' | 'log'>): (
   pools: readonly PoolSpec[],
 ) => Promise<ReadTriggers> {
-  let answers = new Map<string, { readonly until: number; readonly found: Found }>();
-  let told = '';
+  let answers = new Map<string, { readonly until: number; readonly found: QueryResult }>();
+  let lastLogged = '';
 
-  const ask = async (query: string, signal: AbortSignal): Promise<[Found, number]> => {
+  const runQuery = async (query: string, signal: AbortSignal): Promise<[QueryResult, number]> => {
     if (!metricsSource)
       return [{ note: 'there is no Prometheus to ask: set BAMEL_PROMETHEUS_URL' }, freshMs.found];
     try {
-      return [numberOf(await metricsSource.query(query, signal), clock.now()), freshMs.found];
+      return [resultOf(await metricsSource.query(query, signal), clock.now()), freshMs.found];
     } catch (error) {
       if (!(error instanceof MetricsError)) throw error;
       return [{ note: error.message }, freshMs.failed];
     }
   };
 
-  const tell = (readings: readonly TriggerReading[]): void => {
+  const logUnknown = (readings: readonly TriggerReading[]): void => {
     const unknown = readings.filter((one) => one.unknown).map(({ trigger, note }) => ({ trigger, note }));
     const news = unknown.map(({ trigger, note }) => `${trigger} ${note?.replace(/\d+/g, '')}`).join();
-    if (news !== told && unknown.length > 0)
+    if (news !== lastLogged && unknown.length > 0)
       log.warn({ triggers: unknown.slice(0, 10) }, 'triggers say nothing');
-    told = news;
+    lastLogged = news;
   };
 
   return async (pools) => {
     const triggers = pools.flatMap((pool) => pool.triggers.map((trigger) => ({ pool: pool.name, trigger })));
-    if (triggers.length === 0) return { readings: [], remember: async () => undefined };
-    const signal = AbortSignal.timeout(patienceMs);
+    if (triggers.length === 0) return { readings: [], save: async () => undefined };
+    const signal = AbortSignal.timeout(queriesTimeoutMs);
     const before = answers;
     answers = new Map();
     const queries = [...new Set(triggers.map(({ trigger }) => trigger.metricQuery))];
     const [known] = await Promise.all([
       readTriggerTimes(store),
-      forEachOf(queries, atOnce, async (query) => {
+      forEachConcurrently(queries, atOnce, async (query) => {
         const recent = before.get(query);
         if (recent && recent.until > clock.monotonic()) answers.set(query, recent);
         else {
-          const [found, forMs] = await ask(query, signal);
+          const [found, forMs] = await runQuery(query, signal);
           answers.set(query, { until: clock.monotonic() + forMs, found });
         }
       }),
@@ -102,11 +107,11 @@ export function createTriggers({
         times.push(...own);
         return { ...reading, unknown: true, since: now };
       }
-      const time = timed(pool, trigger, value, own, now);
+      const time = updateTriggerTime(pool, trigger, value, own, now);
       times.push(time);
       return { ...reading, value, since: time.since };
     });
-    tell(readings);
-    return { readings, remember: (lease) => writeTriggerTimes(store, known, times, lease) };
+    logUnknown(readings);
+    return { readings, save: (lease) => writeTriggerTimes(store, known, times, lease) };
   };
 }

@@ -6,24 +6,24 @@ import { seconds } from '../../shared/core/text.ts';
 import { events, machineEvent } from '../../shared/ports/event-types.ts';
 import type { Lease } from '../../shared/ports/store.ts';
 import type { MachineRecord } from '../../shared/state/inventory.ts';
-import { happen } from '../../shared/state/machine-writes.ts';
+import { applyEvent } from '../../shared/state/machine-writes.ts';
 import { cordonedBy, type Deps } from '../deps.ts';
-import { poolOf, type Scene } from './scene.ts';
+import { poolOf, type WatchContext } from './watch-context.ts';
 
 /** Prepares the node, then takes the machine into service. A crash in between is repeated harmlessly. */
 export async function join(
-  scene: Scene,
+  context: WatchContext,
   record: MachineRecord,
   { node, by }: Match,
   lease: Lease,
 ): Promise<string | undefined> {
-  const { deps, settings } = scene;
+  const { deps, settings } = context;
   const { name } = record.spec;
   const providerID = node.providerID || providerIdOf(record.spec);
   deps.failpoint('join-before-node');
   if (lease.remainingMs() === 0) return undefined;
   await deps.cluster.changeNode(node.name, {
-    ...preparationOf(record.spec, poolOf(scene, record), node),
+    ...preparationOf(record.spec, poolOf(context, record), node),
     // It can be set once, and never changed.
     ...(!node.providerID && { providerID }),
     // Uncordoned only if it was us who cordoned it.
@@ -34,7 +34,7 @@ export async function join(
   });
   deps.failpoint('join-after-node');
   const now = deps.clock.now();
-  const result = await happen(deps.inventory, record, {
+  const result = await applyEvent(deps.inventory, record, {
     event: { type: 'joined', node: node.name },
     by: 'join-watcher',
     why: `matched by ${by}`,
@@ -69,7 +69,7 @@ export async function join(
 }
 
 /** It never became a node: quarantined, and the next evaluation takes another machine. */
-export async function giveUp(
+export async function quarantine(
   deps: Deps,
   record: MachineRecord,
   event: MachineEvent,
@@ -78,7 +78,13 @@ export async function giveUp(
 ): Promise<string | undefined> {
   const { name } = record.spec;
   const now = deps.clock.now();
-  const result = await happen(deps.inventory, record, { event, by: 'join-watcher', lease, settings, now });
+  const result = await applyEvent(deps.inventory, record, {
+    event,
+    by: 'join-watcher',
+    lease,
+    settings,
+    now,
+  });
   if (result.kind !== 'changed') return undefined;
   const story = 'message' in event ? event.message : event.type;
   deps.log.warn({ step: 'join', machine: name, story: `quarantined: ${story}` }, 'machine quarantined');

@@ -6,7 +6,7 @@ import type { MachineRecord } from '../../shared/state/inventory.ts';
  * What is wrong with a slice that its node does not show: the node of a provider that took it back stays Ready, and
  * one whose deletion hangs stays as it was.
  */
-export function lenderProblem(record: MachineRecord): string | undefined {
+export function providerProblem(record: MachineRecord): string | undefined {
   const { spec, status, metrics } = record;
   if (spec.offer === undefined) return undefined;
   const provider = spec.labels?.[lenderLabel] ?? spec.offer;

@@ -3,9 +3,9 @@ import { events, machineEvent } from '../../shared/ports/event-types.ts';
 import type { Lease } from '../../shared/ports/store.ts';
 import { newId } from '../../shared/process/ids.ts';
 import type { MachineRecord } from '../../shared/state/inventory.ts';
-import { happen } from '../../shared/state/machine-writes.ts';
+import { applyEvent } from '../../shared/state/machine-writes.ts';
 import { underLease, underMachineLease } from '../deps.ts';
-import { matchOf, type Scene, sceneOf, stepFor } from './scene.ts';
+import { matchOf, stepFor, type WatchContext, watchContext } from './watch-context.ts';
 
 const leaseTtlMs = 10_000;
 
@@ -13,37 +13,37 @@ const leaseTtlMs = 10_000;
  * Gives a machine up, or restarts it, because its node is lost. Under a lease for all of them, so that no two
  * instances restart more machines together than either would alone; everything is looked at again under it.
  */
-export async function recover(scene: Scene, name: string): Promise<string | undefined> {
-  const { deps, settings, signal } = scene;
+export async function recoverNode(context: WatchContext, name: string): Promise<string | undefined> {
+  const { deps, settings, signal } = context;
   return underLease(deps, 'recovery', leaseTtlMs, { ms: 0, signal }, () =>
     underMachineLease(deps, name, settings, { ms: 0, signal }, async (lease) => {
       const records = await deps.inventory.machines();
       const record = records.find(({ spec }) => spec.name === name);
       if (!record) return undefined;
-      const node = matchOf(scene, record)?.node;
+      const node = matchOf(context, record)?.node;
       // Not from the cache: it may be back since.
       const fresh = node && (await deps.cluster.node(node.name));
       if (fresh?.ready) return undefined;
-      const step = stepFor(sceneOf({ ...scene, records }), record);
+      const step = stepFor(watchContext({ ...context, records }), record);
       if (step.kind === 'wait' || (step.kind === 'power-cycle' && settings.dryRun)) return step.why;
-      return carryOut(scene, record, step, lease);
+      return carryOut(context, record, step, lease);
     }),
   );
 }
 
 async function carryOut(
-  scene: Scene,
+  context: WatchContext,
   record: MachineRecord,
   { kind, why }: Exclude<RecoveryStep, { kind: 'wait' }>,
   lease: Lease,
 ): Promise<string | undefined> {
-  const { deps, settings } = scene;
+  const { deps, settings } = context;
   const { name } = record.spec;
-  const node = matchOf(scene, record)?.node.name;
+  const node = matchOf(context, record)?.node.name;
   const now = deps.clock.now();
   const operation = newId('op', now);
   const isCycle = kind === 'power-cycle';
-  const result = await happen(deps.inventory, record, {
+  const result = await applyEvent(deps.inventory, record, {
     event: isCycle ? { type: 'power-off-requested', operation } : { type: 'lost', message: why },
     by: 'join-watcher',
     why,

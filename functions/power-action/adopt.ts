@@ -6,16 +6,16 @@ import { events, machineEvent } from '../../shared/ports/event-types.ts';
 import type { PowerDriver } from '../../shared/ports/power.ts';
 import { newId } from '../../shared/process/ids.ts';
 import type { MachineRecord } from '../../shared/state/inventory.ts';
-import { happen } from '../../shared/state/machine-writes.ts';
+import { applyEvent } from '../../shared/state/machine-writes.ts';
 import { type Deps, underMachineLease } from '../deps.ts';
-import type { Bmcs } from './circuit-breaker.ts';
-import { look } from './read-power.ts';
-import { seenOf, sense } from './sense.ts';
+import type { CircuitBreaker } from './circuit-breaker.ts';
+import { readPower } from './read-power.ts';
+import { readSensors, toSeen } from './sensors.ts';
 
 /** Takes a surprise into the books: read again under the lease, because one read is no fact yet. */
 export function adopt(
   deps: Deps,
-  bmcs: Bmcs,
+  breaker: CircuitBreaker,
   driver: () => Promise<PowerDriver>,
   { spec }: MachineRecord,
   { seen: first, log }: { readonly seen: Seen; readonly log: KnownLog | undefined },
@@ -31,12 +31,12 @@ export function adopt(
     let observed: Happened['observed'] = { powerState: first.power, bmcReachable: first.power !== 'unknown' };
     for (let reads = 1; reads < stableReads; reads += 1) {
       await deps.clock.sleep(timings.readEveryMs, signal);
-      const again = await look({ driver, bmcs, record, spec, timings, signal });
+      const again = await readPower({ driver, breaker, record, spec, timings, signal });
       const measured =
         first.health === undefined || !again.reading
           ? undefined
-          : await sense(await driver(), again, timings, signal);
-      seen = seenOf(again, withLog(measured, log, record.status.acknowledgedAt));
+          : await readSensors(await driver(), again, timings, signal);
+      seen = toSeen(again, withLog(measured, log, record.status.acknowledgedAt));
       observed = again.observed;
       if (seen.power !== first.power) return 'power is not steady; looking again next time';
     }
@@ -54,7 +54,7 @@ export function adopt(
       why,
       spec: record.input,
     };
-    const result = await happen(deps.inventory, record, {
+    const result = await applyEvent(deps.inventory, record, {
       event,
       by: 'power-action',
       why,
@@ -70,19 +70,19 @@ export function adopt(
       { step: 'power', machine: name, from, to, story: `${why}: ${from} → ${to}` },
       'power changed without being asked',
     );
-    await deps.sink.emit(machineEvent(tells[event.type] ?? events.machineStopped, name));
+    await deps.sink.emit(machineEvent(nextEvents[event.type] ?? events.machineStopped, name));
     return why;
   });
 }
 
-type Happened = Parameters<typeof happen>[2];
+type Happened = Parameters<typeof applyEvent>[2];
 type Table<Value> = Partial<Record<MachineEvent['type'], Value>>;
 
 /** What an operation that begins with the event is to reach. */
 const goals: Table<'on' | 'off'> = { 'power-on-requested': 'on' };
 
 /** Who has something to do now. */
-const tells: Table<string> = {
+const nextEvents: Table<string> = {
   'power-on-requested': events.powerRequested,
   'power-off-requested': events.powerRequested,
   'drain-requested': events.drainRequested,

@@ -7,13 +7,13 @@ import type { MachineRecord } from '../../shared/state/inventory.ts';
 import type { Deps } from '../deps.ts';
 
 /** This many calls in a row without an answer, and the BMC is left alone for a while. */
-const patienceCalls = 3;
+const maxFailures = 3;
 /** The longest that a BMC is left alone, whatever it asks for. */
-const longestPauseMs = 300_000;
+const maxPauseMs = 300_000;
 /** Credentials that were refused are not tried again soon: that would lock the account. */
 const refusedPauseMs = 1_800_000;
 
-interface Trouble {
+interface BmcFailures {
   failures: number;
   /** By the monotonic clock. */
   until: number;
@@ -21,9 +21,9 @@ interface Trouble {
 }
 
 /** What this process remembers of BMCs in trouble; those that answer leave nothing behind. */
-export interface Bmcs {
+export interface CircuitBreaker {
   /** Why its BMC is not to be called now, and for how long. Undefined: go on; of many that ask then, one is let in. */
-  closed(spec: MachineSpec, timings: Timings): { readonly why: string; readonly ms: number } | undefined;
+  blocked(spec: MachineSpec, timings: Timings): { readonly why: string; readonly ms: number } | undefined;
   answered(spec: MachineSpec): void;
   failed(spec: MachineSpec, error: PowerError, timings: Timings): void;
   /** To be kept with the machine, so that no other process tries the same credentials either. */
@@ -35,12 +35,10 @@ export interface Bmcs {
 /** Several machines may share a BMC, or a power strip. */
 const addressOf = ({ mgmtAddress, name }: MachineSpec): string => mgmtAddress ?? name;
 
-export function createBmcs({ clock, log, credentials, metrics }: Deps): Bmcs {
-  const troubles = new Map<string, Trouble>();
+export function createCircuitBreaker({ clock, log, credentials, metrics }: Deps): CircuitBreaker {
+  const failing = new Map<string, BmcFailures>();
   const count = (): void =>
-    metrics?.bmcsPaused.set(
-      [...troubles.values()].filter(({ failures }) => failures >= patienceCalls).length,
-    );
+    metrics?.bmcsPaused.set([...failing.values()].filter(({ failures }) => failures >= maxFailures).length);
   const secrets = new Map<string, string>();
 
   /** Only ever compared in this process: the store gets nothing that a password could be guessed from. */
@@ -51,31 +49,31 @@ export function createBmcs({ clock, log, credentials, metrics }: Deps): Bmcs {
   };
 
   return {
-    closed(spec, { bmcTimeoutMs }) {
-      const trouble = troubles.get(addressOf(spec));
+    blocked(spec, { bmcTimeoutMs }) {
+      const trouble = failing.get(addressOf(spec));
       if (!trouble) return undefined;
       const ms = trouble.until - clock.monotonic();
       if (ms > 0) return { why: trouble.why, ms };
-      if (trouble.failures >= patienceCalls) trouble.until = clock.monotonic() + bmcTimeoutMs;
+      if (trouble.failures >= maxFailures) trouble.until = clock.monotonic() + bmcTimeoutMs;
       return undefined;
     },
     answered(spec) {
-      const trouble = troubles.get(addressOf(spec));
+      const trouble = failing.get(addressOf(spec));
       if (!trouble) return;
-      troubles.delete(addressOf(spec));
+      failing.delete(addressOf(spec));
       count();
-      if (trouble.failures >= patienceCalls)
+      if (trouble.failures >= maxFailures)
         log.info({ step: 'power', machine: spec.name, story: 'its BMC answers again' }, 'BMC answers again');
     },
     failed(spec, { code, message, retryAfterMs }, { readEveryMs }) {
       const away = code === 'timeout' || code === 'unreachable';
       if (!away && retryAfterMs === undefined) return;
-      const failures = (troubles.get(addressOf(spec))?.failures ?? 0) + (away ? 1 : 0);
-      const growing = failures < patienceCalls ? 0 : readEveryMs * 2 ** (failures - patienceCalls + 1);
-      const pause = Math.min(Math.max(growing, retryAfterMs ?? 0), longestPauseMs);
-      troubles.set(addressOf(spec), { failures, until: clock.monotonic() + pause, why: message });
+      const failures = (failing.get(addressOf(spec))?.failures ?? 0) + (away ? 1 : 0);
+      const growing = failures < maxFailures ? 0 : readEveryMs * 2 ** (failures - maxFailures + 1);
+      const pause = Math.min(Math.max(growing, retryAfterMs ?? 0), maxPauseMs);
+      failing.set(addressOf(spec), { failures, until: clock.monotonic() + pause, why: message });
       count();
-      if (failures === patienceCalls)
+      if (failures === maxFailures)
         log.warn(
           {
             step: 'power',

@@ -2,7 +2,7 @@ import { lifecycle, type MachineEvent, type MachineState } from '../../shared/co
 import type { MachineStatus } from '../../shared/core/machine/machine.ts';
 import { events, machineEvent } from '../../shared/ports/event-types.ts';
 import type { PowerReading } from '../../shared/ports/power.ts';
-import { happen } from '../../shared/state/machine-writes.ts';
+import { applyEvent } from '../../shared/state/machine-writes.ts';
 import type { Attempt } from './send.ts';
 
 /** Writes the result down. Undefined: somebody else wrote meanwhile, so it is to be looked at anew. */
@@ -17,7 +17,7 @@ export async function conclude(
   const { goal } = operation.operation;
   const removes = event.type === 'powered-off' && isGone(attempt);
   deps.failpoint(`power-before-result-${goal}`);
-  const result = await happen(deps.inventory, record, {
+  const result = await applyEvent(deps.inventory, record, {
     event,
     by: 'power-action',
     observed,

@@ -1,13 +1,13 @@
 import type { z } from 'zod';
-import { asked, PowerInput } from '../../shared/by-hand/power-input.ts';
+import { handlePowerInput, PowerInput } from '../../shared/by-hand/power-input.ts';
 import { stepOf } from '../../shared/core/machine/lifecycle.ts';
 import { done, rejected } from '../../shared/core/outcome.ts';
 import type { Handler } from '../../shared/server/function.ts';
 import type { MachineRecord } from '../../shared/state/inventory.ts';
-import { type Deps, forEachOf, onePerMachine } from '../deps.ts';
-import { carryOut } from './carry-out.ts';
-import { createBmcs } from './circuit-breaker.ts';
-import { createStrayHunt } from './orphans.ts';
+import { type Deps, forEachConcurrently, singleFlight } from '../deps.ts';
+import { createCircuitBreaker } from './circuit-breaker.ts';
+import { createOrphanCollector } from './orphans.ts';
+import { runPowerOperation } from './run-operation.ts';
 import { createSweep } from './sweep.ts';
 
 export { PowerInput };
@@ -17,14 +17,14 @@ const atOnce = { operations: 256, looks: 256 };
 
 /** Carries out power operations, verified; and looks at the machines at rest, so that surprises are noticed. */
 export function powerAction(deps: Deps): Handler<z.output<typeof PowerInput>> {
-  const bmcs = createBmcs(deps);
-  const sweep = createSweep(deps, bmcs);
-  const huntStrays = createStrayHunt(deps);
-  const operate = onePerMachine((machine, signal) => carryOut(deps, machine, signal, bmcs));
+  const breaker = createCircuitBreaker(deps);
+  const sweep = createSweep(deps, breaker);
+  const collectOrphans = createOrphanCollector(deps);
+  const operate = singleFlight((machine, signal) => runPowerOperation(deps, machine, signal, breaker));
   return async (input, { signal }) => {
     const { machine, lift } = input;
-    const begun = await asked(deps, input);
-    if (machine !== undefined && lift) sweep.lookSoon(machine);
+    const begun = await handlePowerInput(deps, input);
+    if (machine !== undefined && lift) sweep.checkSoon(machine);
     if (begun) return begun.ok ? done(begun) : rejected(begun.why);
     const records =
       machine === undefined ? await deps.inventory.machines() : [await deps.inventory.machine(machine)];
@@ -32,7 +32,7 @@ export function powerAction(deps: Deps): Handler<z.output<typeof PowerInput>> {
     if (known.length < records.length) return rejected(`there is no machine called ${machine}`);
     // Who is woken for a slice may have to resize it.
     for (const { spec } of known)
-      if (machine !== undefined && spec.offer !== undefined) sweep.lookSoon(machine);
+      if (machine !== undefined && spec.offer !== undefined) sweep.checkSoon(machine);
     const settings = await deps.inventory.settings();
     const isWaiting = (record: MachineRecord): boolean =>
       stepOf(record) === 'power-action' && record.status.operation !== undefined;
@@ -40,13 +40,13 @@ export function powerAction(deps: Deps): Handler<z.output<typeof PowerInput>> {
     const resting = known.filter((record) => !isWaiting(record) && sweep.isDue(record, settings));
     if (machine === undefined) sweep.keepOnly(new Set(known.map(({ spec }) => spec.name)));
     await Promise.all([
-      forEachOf(known.filter(isWaiting), atOnce.operations, async ({ spec }) => {
+      forEachConcurrently(known.filter(isWaiting), atOnce.operations, async ({ spec }) => {
         results[spec.name] = await operate(spec.name, signal);
       }),
-      forEachOf(resting, atOnce.looks, async (record) => {
+      forEachConcurrently(resting, atOnce.looks, async (record) => {
         if (!signal.aborted) results[record.spec.name] = await sweep(record, settings, signal);
       }),
-      machine === undefined && deps.inventory.pools().then((pools) => huntStrays(pools, signal)),
+      machine === undefined && deps.inventory.pools().then((pools) => collectOrphans(pools, signal)),
     ]);
     return done({ machines: results });
   };

@@ -8,7 +8,7 @@ const graceMs = 300_000;
 const everyMs = 60_000;
 
 /** Machines made on demand that nobody keeps a record of any more are given back. */
-export function createStrayHunt(
+export function createOrphanCollector(
   deps: Deps,
 ): (pools: readonly PoolSpec[], signal: AbortSignal) => Promise<void> {
   const unknownSince = new Map<string, number>();
@@ -17,7 +17,7 @@ export function createStrayHunt(
     const making = pools.flatMap(({ name: pool, template: { provider } }) =>
       provider ? { pool, provider } : [],
     );
-    if (!deps.releaseStrays || making.length === 0 || deps.clock.monotonic() < next) return;
+    if (!deps.releaseOrphans || making.length === 0 || deps.clock.monotonic() < next) return;
     next = deps.clock.monotonic() + everyMs;
     // Read now, not when the tick began: what is being made meanwhile has its record already.
     const known = new Set((await deps.inventory.machines()).map(({ spec }) => spec.name));
@@ -31,14 +31,14 @@ export function createStrayHunt(
     };
     for (const { pool, provider } of making)
       try {
-        const strays = await deps.releaseStrays(pool, provider, isKnown, signal);
-        const tell = (machines: readonly string[], what: string): void => {
+        const orphans = await deps.releaseOrphans(pool, provider, isKnown, signal);
+        const report = (machines: readonly string[], what: string): void => {
           if (machines.length === 0) return;
           const story = `${machines.join(', ')}: nobody keeps a record of it; ${what}`;
           deps.log.warn({ step: 'power', pool, machines, story }, 'stray machines found');
         };
-        tell(strays?.released ?? [], 'given back');
-        tell(strays?.running ?? [], 'it runs, so it is left alone');
+        report(orphans?.released ?? [], 'given back');
+        report(orphans?.running ?? [], 'it runs, so it is left alone');
       } catch (error) {
         if (!(error instanceof PowerError)) throw error;
         deps.log.warn(

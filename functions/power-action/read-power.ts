@@ -7,16 +7,16 @@ import {
   type PowerReading,
 } from '../../shared/ports/power.ts';
 import type { MachineRecord } from '../../shared/state/inventory.ts';
-import type { Bmcs } from './circuit-breaker.ts';
+import type { CircuitBreaker } from './circuit-breaker.ts';
 
-export interface Look {
+export interface PowerResult {
   readonly power: Power;
   readonly reachable: boolean;
   readonly final?: PowerError;
   readonly retryAfterMs?: number | undefined;
   readonly problem?: string;
   /** Nobody was asked: its BMC is to be left alone. */
-  readonly closed?: boolean;
+  readonly blocked?: boolean;
   readonly reading?: PowerReading;
   readonly capabilities?: Capabilities;
   /** It can be given back. */
@@ -25,9 +25,9 @@ export interface Look {
   readonly observed: Partial<MachineStatus>;
 }
 
-export interface LookOptions {
+export interface ReadPowerOptions {
   readonly driver: () => Promise<PowerDriver>;
-  readonly bmcs: Bmcs;
+  readonly breaker: CircuitBreaker;
   readonly record: MachineRecord;
   /** An operation looks with its own copy. */
   readonly spec: MachineSpec;
@@ -36,22 +36,22 @@ export interface LookOptions {
 }
 
 /** Reads a machine's power. A time-out is unknown, never an answer. */
-export async function look(options: LookOptions): Promise<Look> {
-  const { bmcs, record, spec, timings, signal } = options;
-  const refused = await bmcs.stillRefused(record);
-  if (refused !== undefined) return nothing({ final: new PowerError('auth', refused), reachable: true });
-  const closed = bmcs.closed(spec, timings);
+export async function readPower(options: ReadPowerOptions): Promise<PowerResult> {
+  const { breaker, record, spec, timings, signal } = options;
+  const refused = await breaker.stillRefused(record);
+  if (refused !== undefined) return unknownPower({ final: new PowerError('auth', refused), reachable: true });
+  const closed = breaker.blocked(spec, timings);
   if (closed)
     return {
-      ...nothing({ reachable: record.status.bmcReachable ?? false, problem: closed.why }),
+      ...unknownPower({ reachable: record.status.bmcReachable ?? false, problem: closed.why }),
       retryAfterMs: closed.ms,
-      closed: true,
+      blocked: true,
     };
   try {
     const driver = await options.driver();
     const { capabilities } = driver;
     const reading = await driver.read(AbortSignal.any([signal, AbortSignal.timeout(timings.bmcTimeoutMs)]));
-    bmcs.answered(spec);
+    breaker.answered(spec);
     checkIdentity(spec, reading);
     return {
       power: reading.power,
@@ -71,10 +71,10 @@ export async function look(options: LookOptions): Promise<Look> {
   } catch (error) {
     if (!(error instanceof PowerError)) throw error;
     // Whoever was told to stop has not heard the end of it.
-    if (!signal.aborted) bmcs.failed(spec, error, timings);
-    if (error.final) return nothing({ final: error, reachable: error.code !== 'config' });
+    if (!signal.aborted) breaker.failed(spec, error, timings);
+    if (error.final) return unknownPower({ final: error, reachable: error.code !== 'config' });
     const reachable = error.code === 'busy' || error.code === 'refused';
-    return { ...nothing({ reachable, problem: error.message }), retryAfterMs: error.retryAfterMs };
+    return { ...unknownPower({ reachable, problem: error.message }), retryAfterMs: error.retryAfterMs };
   }
 }
 
@@ -84,7 +84,7 @@ interface Failure {
   readonly problem?: string;
 }
 
-const nothing = (failure: Failure): Look => ({
+const unknownPower = (failure: Failure): PowerResult => ({
   power: 'unknown',
   observed: { powerState: 'unknown', bmcReachable: failure.reachable },
   ...failure,

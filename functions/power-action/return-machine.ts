@@ -1,9 +1,9 @@
 import type { PowerError } from '../../shared/ports/power.ts';
-import type { Look } from './read-power.ts';
-import { type Attempt, told } from './send.ts';
+import type { PowerResult } from './read-power.ts';
+import { type Attempt, withErrorLog } from './send.ts';
 
 /** Made on demand, off, and still there, as far as anybody knows. */
-export const isToBeGivenBack = ({ operation }: Attempt, { power, reading, releasable }: Look): boolean =>
+export const isReturnable = ({ operation }: Attempt, { power, reading, releasable }: PowerResult): boolean =>
   operation.operation.spec.made === true &&
   operation.operation.goal === 'off' &&
   power === 'off' &&
@@ -11,12 +11,12 @@ export const isToBeGivenBack = ({ operation }: Attempt, { power, reading, releas
   reading?.exists !== false;
 
 /** Gives the machine back. Whether it is gone is for the next look to say. Returns what no more tries can help. */
-export async function giveBack(attempt: Attempt, until: number): Promise<PowerError | undefined> {
+export async function returnMachine(attempt: Attempt, until: number): Promise<PowerError | undefined> {
   const { deps, signal, lease, settings } = attempt;
   if (lease.remainingMs() <= settings.timings.bmcTimeoutMs) return undefined;
   deps.failpoint('power-before-release');
   const inTime = AbortSignal.any([signal, AbortSignal.timeout(Math.max(1, until - deps.clock.now()))]);
-  const failed = await told(attempt, 'release', async () => {
+  const failed = await withErrorLog(attempt, 'release', async () => {
     await (await attempt.driver()).release?.(inTime);
   });
   deps.failpoint('power-after-release');

@@ -3,13 +3,13 @@ import type { Settings } from '../../shared/core/settings.ts';
 import { type PowerDriver, PowerError } from '../../shared/ports/power.ts';
 import type { Lease } from '../../shared/ports/store.ts';
 import type { MachineRecord, OperationRecord } from '../../shared/state/inventory.ts';
-import { type Also, recordCommand } from '../../shared/state/machine-writes.ts';
+import { type ExtraWrites, recordCommand } from '../../shared/state/machine-writes.ts';
 import type { Deps } from '../deps.ts';
-import type { Bmcs } from './circuit-breaker.ts';
+import type { CircuitBreaker } from './circuit-breaker.ts';
 
 export interface Attempt {
   readonly deps: Deps;
-  readonly bmcs: Bmcs;
+  readonly breaker: CircuitBreaker;
   readonly driver: () => Promise<PowerDriver>;
   readonly record: MachineRecord;
   readonly operation: OperationRecord;
@@ -23,7 +23,7 @@ export async function send(
   attempt: Attempt,
   verb: PowerVerb,
   why: string,
-  also: Also | undefined,
+  extra: ExtraWrites | undefined,
 ): Promise<PowerError | undefined> {
   const { deps, record, operation, settings, lease, signal } = attempt;
   const { log, clock, inventory, failpoint } = deps;
@@ -38,10 +38,10 @@ export async function send(
     if (verb !== 'hard-off') failpoint(`power-${place}-${verb}`);
   };
   at('before-record');
-  if (!(await recordCommand(inventory, record, operation, verb, lease, clock.now(), also))) return undefined;
+  if (!(await recordCommand(inventory, record, operation, verb, lease, clock.now(), extra))) return undefined;
   at('before-command');
   const inTime = (): AbortSignal => AbortSignal.any([signal, AbortSignal.timeout(bmcTimeoutMs)]);
-  const failed = await told(attempt, verb, async () => {
+  const failed = await withErrorLog(attempt, verb, async () => {
     const driver = await attempt.driver();
     if (verb === 'on' && spec.bootProfile !== undefined) await bootFromNetwork(driver, attempt, inTime());
     // Asked again: this process may have stood still since.
@@ -78,8 +78,8 @@ async function bootFromNetwork(
 }
 
 /** Runs what is asked of a BMC. What goes wrong is told and remembered, and returned. */
-export async function told(
-  { deps, bmcs, record, operation, settings, signal }: Attempt,
+export async function withErrorLog(
+  { deps, breaker, record, operation, settings, signal }: Attempt,
   what: string,
   work: () => Promise<void>,
 ): Promise<PowerError | undefined> {
@@ -92,7 +92,7 @@ export async function told(
   } catch (error) {
     if (!(error instanceof PowerError)) throw error;
     count(error.code);
-    if (!signal.aborted) bmcs.failed(operation.operation.spec, error, settings.timings);
+    if (!signal.aborted) breaker.failed(operation.operation.spec, error, settings.timings);
     deps.log.warn(
       { step: 'power', machine: record.spec.name, verb: what, code: error.code, story: error.message },
       'power command failed',

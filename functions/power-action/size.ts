@@ -4,31 +4,31 @@ import type { Settings } from '../../shared/core/settings.ts';
 import { type PowerDriver, PowerError, type PowerReading } from '../../shared/ports/power.ts';
 import type { Lease } from '../../shared/ports/store.ts';
 import type { MachineRecord, OperationRecord } from '../../shared/state/inventory.ts';
-import { observe, resize } from '../../shared/state/machine-writes.ts';
+import { resize, saveObservation } from '../../shared/state/machine-writes.ts';
 import { type Deps, underMachineLease } from '../deps.ts';
 
 /** What of the machine's resources was not granted in full, with what was. */
-function shortOf({ spec }: MachineRecord, granted: Resources = spec.resources): Resources {
+function shortfall({ spec }: MachineRecord, granted: Resources = spec.resources): Resources {
   return Object.fromEntries(
     Object.entries(granted).filter(([name, amount]) => amount < (spec.resources[name] ?? 0)),
   );
 }
 
 /** Whether its description is still the one that the operation began with, as far as its size goes. */
-export const isSizeOf = ({ operation }: OperationRecord, { spec }: MachineRecord): boolean =>
+export const hasSameSize = ({ operation }: OperationRecord, { spec }: MachineRecord): boolean =>
   JSON.stringify(operation.spec.resources) === JSON.stringify(spec.resources);
 
 /**
  * A machine made on demand may be given less than was asked for: it is what was given from then on, so that nobody
  * counts on the rest. Somebody who has asked for another size meanwhile is right.
  */
-export async function keepGranted(
+export async function saveGranted(
   { inventory, log, clock }: Deps,
   record: MachineRecord,
   granted: Resources | undefined,
   lease: Lease,
 ): Promise<boolean> {
-  const short = shortOf(record, granted);
+  const short = shortfall(record, granted);
   if (Object.keys(short).length === 0) return false;
   const input = { ...record.input, resources: toDescribed({ ...record.spec.resources, ...short }) };
   const got = Object.entries(short).map(([name, amount]) => describeAmount(name, amount));
@@ -37,7 +37,7 @@ export async function keepGranted(
   const now = clock.now();
   if (!(await resize(inventory, record, input, { by, why, lease, now }))) return false;
   // Who decides asks elsewhere for a while.
-  await observe(inventory, record, { shortGrantAt: now });
+  await saveObservation(inventory, record, { shortGrantAt: now });
   log.warn(
     { step: 'power', machine: record.spec.name, granted: short, story: why },
     'machine is smaller than asked for',
@@ -58,14 +58,14 @@ export async function matchSize(
   signal: AbortSignal,
 ): Promise<string | undefined> {
   const { name, made } = record.spec;
-  const agrees = !reading?.outgrown && Object.keys(shortOf(record, reading?.resources)).length === 0;
+  const agrees = !reading?.outgrown && Object.keys(shortfall(record, reading?.resources)).length === 0;
   if (!made || reading?.power !== 'on' || agrees || settings.dryRun) return undefined;
   return underMachineLease(deps, name, settings, { ms: 0 }, async (lease) => {
     const now = await deps.inventory.machine(name);
     const stays = now && ['coming', 'serving'].includes(capacityOf(now));
     if (!stays || now.revisions.spec !== record.revisions.spec) return undefined;
     if (!reading.outgrown)
-      return (await keepGranted(deps, now, reading.resources, lease))
+      return (await saveGranted(deps, now, reading.resources, lease))
         ? 'is smaller than asked for'
         : undefined;
     try {

@@ -5,13 +5,13 @@ import { surprise } from '../../shared/core/machine/observed-power.ts';
 import type { Settings } from '../../shared/core/settings.ts';
 import type { PowerDriver } from '../../shared/ports/power.ts';
 import type { MachineRecord } from '../../shared/state/inventory.ts';
-import { keepMeasured, noteProgress, observe } from '../../shared/state/machine-writes.ts';
+import { appendBootProgress, saveMeasured, saveObservation } from '../../shared/state/machine-writes.ts';
 import type { Deps } from '../deps.ts';
 import { adopt } from './adopt.ts';
-import type { Bmcs } from './circuit-breaker.ts';
+import type { CircuitBreaker } from './circuit-breaker.ts';
 import { createLogReader } from './hardware-log.ts';
-import { type Look, look } from './read-power.ts';
-import { seenOf, sense } from './sense.ts';
+import { type PowerResult, readPower } from './read-power.ts';
+import { readSensors, toSeen } from './sensors.ts';
 import { matchSize } from './size.ts';
 
 /** One that boots is looked at this many times more often than its power is read: its progress is news. */
@@ -35,13 +35,13 @@ export interface Sweep {
   /** Whether its turn has come. */
   isDue(record: MachineRecord, settings: Settings): boolean;
   /** Its turn comes with the next tick. */
-  lookSoon(name: string): void;
+  checkSoon(name: string): void;
   /** Forgets machines that are no more. */
   keepOnly(names: ReadonlySet<string>): void;
 }
 
 /** Looks at machines that nobody operates on, each once a while and not all at once, and adopts what it finds. */
-export function createSweep(deps: Deps, bmcs: Bmcs): Sweep {
+export function createSweep(deps: Deps, breaker: CircuitBreaker): Sweep {
   const known = new Map<string, Known>();
   const { clock, inventory, log } = deps;
   const logs = createLogReader(deps);
@@ -57,7 +57,7 @@ export function createSweep(deps: Deps, bmcs: Bmcs): Sweep {
     made.catch(() => known.delete(name));
     return made;
   };
-  const lookAgain = (name: string, at: number): void => {
+  const scheduleCheck = (name: string, at: number): void => {
     known.set(name, { ...known.get(name), at });
   };
   /** What is not well, or has never been asked, is asked with every look. */
@@ -70,13 +70,13 @@ export function createSweep(deps: Deps, bmcs: Bmcs): Sweep {
   };
   const measure = async (
     record: MachineRecord,
-    looked: Look,
+    result: PowerResult,
     driver: () => Promise<PowerDriver>,
     settings: Settings,
     signal: AbortSignal,
   ): Promise<Measured | undefined> => {
-    if (!looked.reading || !mayMeasure(record, settings)) return undefined;
-    const measured = await sense(await driver(), looked, settings.timings, signal);
+    if (!result.reading || !mayMeasure(record, settings)) return undefined;
+    const measured = await readSensors(await driver(), result, settings.timings, signal);
     const { name } = record.spec;
     known.set(name, { at: 0, ...known.get(name), sensedAt: clock.now() });
     return measured;
@@ -88,7 +88,7 @@ export function createSweep(deps: Deps, bmcs: Bmcs): Sweep {
     if (before) return changed || clock.now() >= before.at;
     // Nobody has looked at it yet, or nobody got an answer: nothing can be decided about it before.
     if (status.powerState === 'unknown') return true;
-    lookAgain(spec.name, nextMoment(spec.name, timings.sweepEveryMs, clock.now()));
+    scheduleCheck(spec.name, nextMoment(spec.name, timings.sweepEveryMs, clock.now()));
     return false;
   };
 
@@ -103,10 +103,10 @@ export function createSweep(deps: Deps, bmcs: Bmcs): Sweep {
       spec: record.revisions.spec,
     });
     const driver = (): Promise<PowerDriver> => driverOf(record);
-    const looked = await look({ driver, bmcs, record, spec, timings, signal });
-    if (looked.closed) return `its BMC is left alone: ${looked.problem}`;
+    const looked = await readPower({ driver, breaker, record, spec, timings, signal });
+    if (looked.blocked) return `its BMC is left alone: ${looked.problem}`;
     if (looked.power !== 'unknown' || looked.final)
-      lookAgain(spec.name, nextLook(record, settings, clock.now()));
+      scheduleCheck(spec.name, nextCheck(record, settings, clock.now()));
     if (looked.problem && record.status.bmcReachable !== false && !record.status.refused)
       log.warn({ step: 'sweep', machine: spec.name, story: looked.problem }, 'power cannot be read');
 
@@ -115,37 +115,37 @@ export function createSweep(deps: Deps, bmcs: Bmcs): Sweep {
       ? await logs.read(record, driver, settings.timings, signal)
       : record.metrics.log;
     const measured = withLog(sensed, hardwareLog, record.status.acknowledgedAt);
-    const seen = seenOf(looked, measured);
-    await tellHealth(record, measured, hardwareLog);
-    await noteBoot(record, looked);
+    const seen = toSeen(looked, measured);
+    await saveHealth(record, measured, hardwareLog);
+    await saveBootProgress(record, looked);
     if (surprise(record, seen, '', clock.now()))
       return (
-        (await adopt(deps, bmcs, driver, record, { seen, log: hardwareLog }, settings, signal)) ??
+        (await adopt(deps, breaker, driver, record, { seen, log: hardwareLog }, settings, signal)) ??
         'another instance is at it'
       );
     const observed = {
       ...looked.observed,
       ...(looked.final?.code === 'auth' &&
-        (await bmcs.stillRefused(record)) === undefined && {
-          refused: await bmcs.refused(record, looked.final.message),
+        (await breaker.stillRefused(record)) === undefined && {
+          refused: await breaker.refused(record, looked.final.message),
         }),
     };
-    await observe(inventory, record, observed);
+    await saveObservation(inventory, record, observed);
     const resized = await matchSize(deps, record, looked.reading, driver, settings, signal);
     return resized ?? `power is ${looked.power}`;
   };
 
   /** A problem is told when it begins and when it ends; what is measured is kept where others can read it. */
-  async function tellHealth(
+  async function saveHealth(
     record: MachineRecord,
     measured: Measured | undefined,
     hardwareLog: KnownLog | undefined,
   ): Promise<void> {
-    if (measured) sayHealth(record, measured);
-    await keepMeasured(inventory, record, measured, clock.now(), hardwareLog);
+    if (measured) logHealth(record, measured);
+    await saveMeasured(inventory, record, measured, clock.now(), hardwareLog);
   }
 
-  function sayHealth(record: MachineRecord, measured: Measured): void {
+  function logHealth(record: MachineRecord, measured: Measured): void {
     const { health, problems } = record.metrics;
     const said = JSON.stringify(problems ?? []) === JSON.stringify(measured.problems);
     const bad = measured.health === 'critical' || measured.health === 'warning';
@@ -166,15 +166,15 @@ export function createSweep(deps: Deps, bmcs: Bmcs): Sweep {
       );
   }
 
-  async function noteBoot(record: MachineRecord, { reading }: Look): Promise<void> {
+  async function saveBootProgress(record: MachineRecord, { reading }: PowerResult): Promise<void> {
     const { operation } = record.status;
     if (operation && reading?.bootProgress && capacityOf(record) === 'coming')
-      await noteProgress(inventory, operation, reading.bootProgress, clock.now());
+      await appendBootProgress(inventory, operation, reading.bootProgress, clock.now());
   }
 
   return Object.assign(sweep, {
     isDue,
-    lookSoon: (name: string) => lookAgain(name, 0),
+    checkSoon: (name: string) => scheduleCheck(name, 0),
     keepOnly(names: ReadonlySet<string>) {
       for (const name of known.keys()) if (!names.has(name)) known.delete(name);
       logs.keepOnly(names);
@@ -183,7 +183,7 @@ export function createSweep(deps: Deps, bmcs: Bmcs): Sweep {
 }
 
 /** Spread over the period by name, so that ten thousand machines are not looked at in one moment. */
-function nextLook(record: MachineRecord, { timings }: Settings, now: number): number {
+function nextCheck(record: MachineRecord, { timings }: Settings, now: number): number {
   const period =
     capacityOf(record) === 'coming'
       ? Math.min(timings.sweepEveryMs, bootingFactor * timings.readEveryMs)

@@ -6,8 +6,8 @@ import type { AutoscalerStatus } from '../../shared/schema/resource-status.ts';
 import { decode } from '../../shared/state/codec.ts';
 import { keys } from '../../shared/state/keys.ts';
 import { claimOn } from './claims.ts';
-import { accepted, conditionsFor, deleting, said, timeText } from './conditions.ts';
-import { type Known, recordOf, type World } from './known.ts';
+import { accepted, condition, conditionsFor, deleting, timeText } from './conditions.ts';
+import { recordOf, type StoreState, type SyncContext } from './sync-context.ts';
 
 /** What the last evaluation came to. */
 export interface LastDecision {
@@ -44,12 +44,12 @@ export async function lastDecision(store: Store): Promise<LastDecision> {
 }
 
 export function autoscalerStatusOf(
-  world: World,
-  known: Known,
+  context: SyncContext,
+  known: StoreState,
   autoscaler: Resource,
   { unmetPods, decision }: LastDecision,
 ): AutoscalerStatus {
-  const claims = world.seen.node.map((node) => ({ node, claim: claimOn(node, world.seen) }));
+  const claims = context.seen.node.map((node) => ({ node, claim: claimOn(node, context.seen) }));
   const bound = claims.filter(({ claim }) => claim.kind === 'bound' && claim.by.uid === autoscaler.uid);
   const contested = claims.flatMap(({ node, claim }) =>
     claim.kind === 'several' && claim.by.some(({ uid }) => uid === autoscaler.uid) ? [{ node, claim }] : [],
@@ -71,18 +71,18 @@ export function autoscalerStatusOf(
     conditions: conditionsFor(
       autoscaler,
       [
-        accepted(world, autoscaler, 'its settings are in use'),
+        accepted(context, autoscaler, 'its settings are in use'),
         contested.length > 0
-          ? said(
+          ? condition(
               'Conflicting',
               true,
               'ClaimedTwice',
               `left alone, because another autoscaler selects them too: ${others.slice(0, 10).join(', ')}`,
             )
-          : said('Conflicting', false, 'NoConflict', 'no other autoscaler selects its machines'),
-        ...deleting(world, autoscaler),
+          : condition('Conflicting', false, 'NoConflict', 'no other autoscaler selects its machines'),
+        ...deleting(context, autoscaler),
       ],
-      world.now,
+      context.now,
     ),
   };
 }

@@ -1,6 +1,6 @@
 import { type AllResources, byAge, type Resource, refOf } from '../../shared/ports/resources.ts';
 import { AutoscalerBinding, selects } from '../../shared/schema/selector.ts';
-import { onceEach } from './memoize.ts';
+import { memoize } from './memoize.ts';
 
 /** Who operates a machine: exactly one autoscaler may. */
 export type Claim =
@@ -9,15 +9,13 @@ export type Claim =
   | { readonly kind: 'several'; readonly by: readonly Resource[] };
 
 /** The API server has checked it against the same schema; what is wrong all the same selects nothing. */
-export const bindingOf = onceEach(
-  ({ spec: { selectors, deletionPolicy } }): AutoscalerBinding | undefined => {
-    const parsed = AutoscalerBinding.safeParse({ selectors, deletionPolicy });
-    return parsed.success ? parsed.data : undefined;
-  },
-);
+export const bindingOf = memoize(({ spec: { selectors, deletionPolicy } }): AutoscalerBinding | undefined => {
+  const parsed = AutoscalerBinding.safeParse({ selectors, deletionPolicy });
+  return parsed.success ? parsed.data : undefined;
+});
 
 /** One that powers its machines off before it goes has them until then; others let go at once. */
-const holdsOn = (autoscaler: Resource): boolean =>
+const isClaiming = (autoscaler: Resource): boolean =>
   !autoscaler.deleting || bindingOf(autoscaler)?.deletionPolicy === 'power-off';
 
 /** Autoscalers select machines of their own namespace, by the labels of the machine and of its pool. */
@@ -26,7 +24,7 @@ export function claimOn(node: Resource, { autoscaler, pool }: AllResources): Cla
     pool.find(({ namespace, name }) => namespace === node.namespace && name === node.spec.pool)?.labels ?? {};
   const by = autoscaler
     .filter(({ namespace }) => namespace === node.namespace)
-    .filter(holdsOn)
+    .filter(isClaiming)
     .filter((one) => {
       const binding = bindingOf(one);
       return (

@@ -1,10 +1,15 @@
 import type { Resource } from '../../shared/ports/resources.ts';
 import type { Condition } from '../../shared/schema/resource-status.ts';
-import type { World } from './known.ts';
+import type { SyncContext } from './sync-context.ts';
 
-export type Said = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>;
+export type ConditionInput = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>;
 
-export const said = (type: string, holds: boolean | undefined, reason: string, message: string): Said => ({
+export const condition = (
+  type: string,
+  holds: boolean | undefined,
+  reason: string,
+  message: string,
+): ConditionInput => ({
   type,
   status: holds === undefined ? 'Unknown' : holds ? 'True' : 'False',
   reason,
@@ -12,7 +17,7 @@ export const said = (type: string, holds: boolean | undefined, reason: string, m
 });
 
 /** Our conditions, others' kept; lastTransitionTime moves only when a status does. */
-export function conditionsFor(resource: Resource, ours: readonly Said[], now: number): Condition[] {
+export function conditionsFor(resource: Resource, ours: readonly ConditionInput[], now: number): Condition[] {
   const before = (resource.status.conditions ?? []) as readonly Condition[];
   const known = new Set<string>(conditionTypes);
   return [
@@ -31,15 +36,15 @@ const conditionTypes = ['Accepted', 'Operated', 'Ready', 'Healthy', 'Conflicting
 /** As Kubernetes writes times: to the second. */
 export const timeText = (ms: number): string => new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z');
 
-export function accepted({ refusals }: World, { uid }: Resource, message: string): Said {
+export function accepted({ refusals }: SyncContext, { uid }: Resource, message: string): ConditionInput {
   const refusal = refusals.get(uid);
   return refusal
-    ? said('Accepted', false, refusal.reason, refusal.message)
-    : said('Accepted', true, 'InInventory', message);
+    ? condition('Accepted', false, refusal.reason, refusal.message)
+    : condition('Accepted', true, 'InInventory', message);
 }
 
 /** A deletion that waits says for what. */
-export function deleting({ waiting }: World, { uid }: Resource): Said[] {
+export function deleting({ waiting }: SyncContext, { uid }: Resource): ConditionInput[] {
   const wait = waiting.get(uid);
-  return wait ? [said('Deleting', true, wait.reason, wait.message)] : [];
+  return wait ? [condition('Deleting', true, wait.reason, wait.message)] : [];
 }

@@ -3,63 +3,67 @@ import type { MachineRecord } from '../../shared/state/inventory.ts';
 import { commitOne, removeMachine } from '../../shared/state/inventory-load.ts';
 import { keys } from '../../shared/state/keys.ts';
 import { bindingOf, claimOn } from './claims.ts';
+import { isAtRest } from './operated.ts';
+import { type PowerOff, powerOff } from './power-off.ts';
 import {
   finalizer,
   isStored,
-  type Known,
   latest,
-  readKnown,
+  readStoreState,
   recordOf,
-  release,
+  removeFinalizer,
+  type StoreState,
+  type SyncContext,
   storedUid,
-  type World,
-} from './known.ts';
-import { isAtRest } from './operated.ts';
-import { type PowerOff, powerOff } from './power-off.ts';
+} from './sync-context.ts';
 
 /** On a NodePool: deleting it deletes its machines' resources too. */
 const cascadeAnnotation = 'bamel.dev/cascade';
 
 /** How many names a message lists. */
-const mostNamed = 10;
+const maxNames = 10;
 
 const listed = (names: readonly string[]): string =>
-  names.length <= mostNamed
+  names.length <= maxNames
     ? names.join(', ')
-    : `${names.slice(0, mostNamed).join(', ')} and ${names.length - mostNamed} more`;
+    : `${names.slice(0, maxNames).join(', ')} and ${names.length - maxNames} more`;
 
-const isGoing = (world: World, resource: Resource): boolean =>
-  resource.deleting && latest(world, resource).finalizers.includes(finalizer);
+const isDeleting = (context: SyncContext, resource: Resource): boolean =>
+  resource.deleting && latest(context, resource).finalizers.includes(finalizer);
 
 /** Deletions, in the order in which they depend on each other; how many. What cannot go yet says what it waits for. */
-export async function letGo(world: World): Promise<number> {
+export async function finalizeAll(context: SyncContext): Promise<number> {
   const steps = [
-    [world.seen.autoscaler, letAutoscalerGo],
-    [world.seen.node, letMachineGo],
-    [world.seen.pool, letPoolGo],
+    [context.seen.autoscaler, finalizeAutoscaler],
+    [context.seen.node, finalizeMachine],
+    [context.seen.pool, finalizePool],
   ] as const;
   let gone = 0;
   for (const [resources, step] of steps) {
-    const going = resources.filter((resource) => isGoing(world, resource));
+    const going = resources.filter((resource) => isDeleting(context, resource));
     if (going.length === 0) continue;
-    const known = await readKnown(world.deps);
-    for (const resource of going) await step(world, known, resource);
+    const known = await readStoreState(context.deps);
+    for (const resource of going) await step(context, known, resource);
     gone += going.length;
   }
   return gone;
 }
 
-async function letAutoscalerGo(world: World, known: Known, autoscaler: Resource): Promise<void> {
+async function finalizeAutoscaler(
+  context: SyncContext,
+  known: StoreState,
+  autoscaler: Resource,
+): Promise<void> {
   const powersOff = bindingOf(autoscaler)?.deletionPolicy === 'power-off' && autoscaler.spec.dryRun !== true;
   const steps = new Map<string, PowerOff>();
-  for (const node of world.seen.node) {
-    const claim = claimOn(node, { ...world.seen, autoscaler: [{ ...autoscaler, deleting: false }] });
+  for (const node of context.seen.node) {
+    const claim = claimOn(node, { ...context.seen, autoscaler: [{ ...autoscaler, deleting: false }] });
     const record = recordOf(node, known);
     if (claim.kind === 'nobody' || !record) continue;
-    const claimedByOthers = claimOn(node, world.seen).kind === 'several';
+    const claimedByOthers = claimOn(node, context.seen).kind === 'several';
     const step: PowerOff =
       powersOff && !claimedByOthers
-        ? await powerOff(world, known, node, record, autoscaler)
+        ? await powerOff(context, known, node, record, autoscaler)
         : isAtRest(record)
           ? { kind: 'off' }
           : { kind: 'left', why: `power is ${record.status.powerState}` };
@@ -69,7 +73,7 @@ async function letAutoscalerGo(world: World, known: Known, autoscaler: Resource)
     step.kind === 'waits' ? [`${name} (${step.why})`] : [],
   );
   if (waits.length > 0) {
-    world.waiting.set(autoscaler.uid, {
+    context.waiting.set(autoscaler.uid, {
       reason: 'PoweringOff',
       message: `its machines are powered off first; not off yet: ${listed(waits)}`,
     });
@@ -77,7 +81,7 @@ async function letAutoscalerGo(world: World, known: Known, autoscaler: Resource)
   }
   const left = [...steps].flatMap(([name, step]) => (step.kind === 'left' ? [`${name} (${step.why})`] : []));
   if (left.length > 0)
-    await world.resources.tell(autoscaler, {
+    await context.resources.tell(autoscaler, {
       type: 'Warning',
       reason: 'LeftAsTheyAre',
       message: `nobody operates these machines any more, and they stay as they are: ${listed(left)}`,
@@ -85,82 +89,82 @@ async function letAutoscalerGo(world: World, known: Known, autoscaler: Resource)
   const key = keys.global('source');
   if (storedUid(known, key) === autoscaler.uid)
     await commitOne(
-      world.deps.inventory.store,
+      context.deps.inventory.store,
       { delete: key },
       known.described.get(key)?.revision ?? 0,
-      world.lease.fence,
+      context.lease.fence,
     );
-  world.deps.failpoint('sync-after-settings');
-  await release(world, autoscaler);
+  context.deps.failpoint('sync-after-settings');
+  await removeFinalizer(context, autoscaler);
 }
 
-async function letMachineGo(world: World, known: Known, node: Resource): Promise<void> {
+async function finalizeMachine(context: SyncContext, known: StoreState, node: Resource): Promise<void> {
   const record = recordOf(node, known);
   if (record) {
-    const why = whatItWaitsFor(world, node, record);
+    const why = deletionBlocker(context, node, record);
     if (why) {
-      world.waiting.set(node.uid, why);
+      context.waiting.set(node.uid, why);
       return;
     }
     // Told first: after a crash it is rather told twice than never.
-    if (record.status.powerState !== 'off') await tellLeftOn(world, node, record);
-    const { store } = world.deps.inventory;
-    world.deps.failpoint('sync-before-removal');
-    if (!(await removeMachine(store, node.name, known.described, world.lease.fence))) {
-      world.waiting.set(node.uid, { reason: 'Changed', message: 'something happened to it just now' });
+    if (record.status.powerState !== 'off') await reportLeftOn(context, node, record);
+    const { store } = context.deps.inventory;
+    context.deps.failpoint('sync-before-removal');
+    if (!(await removeMachine(store, node.name, known.described, context.lease.fence))) {
+      context.waiting.set(node.uid, { reason: 'Changed', message: 'something happened to it just now' });
       return;
     }
-    world.deps.failpoint('sync-after-removal');
-    world.deps.log.info(
+    context.deps.failpoint('sync-after-removal');
+    context.deps.log.info(
       { step: 'sync', machine: node.name, story: 'its resource is deleted: forgotten' },
       'machine removed from the inventory',
     );
   }
-  await release(world, node);
+  await removeFinalizer(context, node);
 }
 
-function whatItWaitsFor(world: World, node: Resource, record: MachineRecord) {
+function deletionBlocker(context: SyncContext, node: Resource, record: MachineRecord) {
   const { operation, state } = record.status;
   if (operation)
     return { reason: 'OperationUnderWay', message: `${state}, operation ${operation}: it is finished first` };
-  const claim = claimOn(node, world.seen);
-  if (claim.kind !== 'bound' || !claim.by.deleting || !world.waiting.has(claim.by.uid)) return undefined;
+  const claim = claimOn(node, context.seen);
+  if (claim.kind !== 'bound' || !claim.by.deleting || !context.waiting.has(claim.by.uid)) return undefined;
   if (isAtRest(record) || node.spec.maintenance === true) return undefined;
   return {
     reason: 'PoweringOff',
-    message: `${refOf(claim.by)} is being deleted too and powers it off first: ${world.waiting.get(claim.by.uid)?.message}`,
+    message: `${refOf(claim.by)} is being deleted too and powers it off first: ${context.waiting.get(claim.by.uid)?.message}`,
   };
 }
 
-async function tellLeftOn(world: World, node: Resource, { status }: MachineRecord): Promise<void> {
+async function reportLeftOn(context: SyncContext, node: Resource, { status }: MachineRecord): Promise<void> {
   const power = status.powerState === 'on' ? 'is left on' : 'may be on: its power is not known';
-  world.deps.log.warn(
+  context.deps.log.warn(
     { step: 'sync', machine: node.name, power: status.powerState, story: `is no longer ours and ${power}` },
     'machine left as it is',
   );
-  await world.resources.tell(node, {
+  await context.resources.tell(node, {
     type: 'Warning',
     reason: 'LeftOn',
     message: `${node.name} ${power}. Nobody operates it any more: power it off by hand if it is not needed`,
   });
 }
 
-async function letPoolGo(world: World, known: Known, pool: Resource): Promise<void> {
+async function finalizePool(context: SyncContext, known: StoreState, pool: Resource): Promise<void> {
   if (isStored(pool, known)) {
     const inStore = [...known.records.values()].filter(({ spec }) => spec.pool === pool.name);
-    const described = world.seen.node.filter(
+    const described = context.seen.node.filter(
       (node) =>
         node.namespace === pool.namespace &&
         node.spec.pool === pool.name &&
-        latest(world, node).finalizers.includes(finalizer),
+        latest(context, node).finalizers.includes(finalizer),
     );
     const members = [
       ...new Set([...inStore.map(({ spec }) => spec.name), ...described.map(({ name }) => name)]),
     ];
     if (members.length > 0) {
       const cascade = pool.annotations[cascadeAnnotation] === 'true';
-      if (cascade) for (const node of described) if (!node.deleting) await world.resources.delete(node);
-      world.waiting.set(pool.uid, {
+      if (cascade) for (const node of described) if (!node.deleting) await context.resources.delete(node);
+      context.waiting.set(pool.uid, {
         reason: cascade ? 'DeletingMembers' : 'HasMembers',
         message: cascade
           ? `its machines are deleted first: ${listed(members)}`
@@ -171,9 +175,14 @@ async function letPoolGo(world: World, known: Known, pool: Resource): Promise<vo
     for (const part of ['members', 'config', 'source'] as const) {
       const entry = known.described.get(keys.pool(pool.name, part));
       if (!entry) continue;
-      await commitOne(world.deps.inventory.store, { delete: entry.key }, entry.revision, world.lease.fence);
-      world.deps.failpoint('sync-between-deletes');
+      await commitOne(
+        context.deps.inventory.store,
+        { delete: entry.key },
+        entry.revision,
+        context.lease.fence,
+      );
+      context.deps.failpoint('sync-between-deletes');
     }
   }
-  await release(world, pool);
+  await removeFinalizer(context, pool);
 }

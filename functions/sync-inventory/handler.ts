@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import { done, type Outcome, retryLater } from '../../shared/core/outcome.ts';
-import { afterTheFirst, coalesce } from '../../shared/process/coalesce.ts';
+import { coalesce, skipFirst } from '../../shared/process/coalesce.ts';
 import type { Handler } from '../../shared/server/function.ts';
-import { writeMembers } from '../../shared/state/inventory-load.ts';
+import { writePoolMembers } from '../../shared/state/inventory-load.ts';
 import { type Deps, underLease } from '../deps.ts';
 import { type LastDecision, lastDecision } from './autoscaler-status.ts';
-import { letGo } from './finalize.ts';
-import { takeIn } from './import-resources.ts';
-import { type Known, readKnown, type World } from './known.ts';
+import { finalizeAll } from './finalize.ts';
+import { importResources } from './import-resources.ts';
 import { createConfigLoader } from './load-config.ts';
+import { readStoreState, type StoreState, type SyncContext } from './sync-context.ts';
 import { writeStatuses } from './write-status.ts';
 
 export const SyncInput = z.strictObject({
@@ -35,7 +35,7 @@ export function syncInventory(deps: Deps): Handler<z.output<typeof SyncInput>> {
     return done({ config, resources: 'not installed' });
   };
   const sync = coalesce(
-    afterTheFirst(() => deps.clock.sleep(gatherMs)),
+    skipFirst(() => deps.clock.sleep(gatherMs)),
     async (): Promise<Outcome> => {
       const config = await loadConfig();
       const { resources } = deps;
@@ -47,7 +47,7 @@ export function syncInventory(deps: Deps): Handler<z.output<typeof SyncInput>> {
       const result = await underLease(deps, 'sync', leaseTtlMs, { ms: patienceMs }, async (lease) => {
         const [seen, before, last] = await Promise.all([
           asked,
-          readKnown(deps),
+          readStoreState(deps),
           lastDecision(deps.inventory.store),
         ]);
         return seen ? syncResources(deps, { resources, seen, lease }, before, last) : 'missing';
@@ -62,12 +62,12 @@ export function syncInventory(deps: Deps): Handler<z.output<typeof SyncInput>> {
 
 async function syncResources(
   deps: Deps,
-  { resources, seen, lease }: Pick<World, 'resources' | 'seen' | 'lease'>,
-  before: Known,
+  { resources, seen, lease }: Pick<SyncContext, 'resources' | 'seen' | 'lease'>,
+  before: StoreState,
   last: LastDecision,
 ): Promise<{ resources: Record<string, number>; changed: number; written: number; waiting: number }> {
   const now = deps.clock.now();
-  const world: World = {
+  const context: SyncContext = {
     deps,
     resources,
     seen,
@@ -77,19 +77,19 @@ async function syncResources(
     refusals: new Map(),
     waiting: new Map(),
   };
-  const changed = await takeIn(world, before);
+  const changed = await importResources(context, before);
   if (changed > 0) deps.failpoint('sync-after-take-in');
-  const touched = changed + (await letGo(world)) > 0;
+  const touched = changed + (await finalizeAll(context)) > 0;
   if (touched) {
-    await writeMembers(deps.inventory.store, lease.fence);
+    await writePoolMembers(deps.inventory.store, lease.fence);
     deps.failpoint('sync-after-members');
   }
-  const written = await writeStatuses(world, touched ? await readKnown(deps) : before, last);
+  const written = await writeStatuses(context, touched ? await readStoreState(deps) : before, last);
   const { autoscaler, pool, node } = seen;
   return {
     resources: { autoscalers: autoscaler.length, pools: pool.length, machines: node.length },
     changed,
     written,
-    waiting: world.waiting.size,
+    waiting: context.waiting.size,
   };
 }

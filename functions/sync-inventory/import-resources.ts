@@ -7,12 +7,20 @@ import { encode } from '../../shared/state/codec.ts';
 import { putIfChanged } from '../../shared/state/inventory-load.ts';
 import { keys } from '../../shared/state/keys.ts';
 import type { Source } from '../../shared/state/source.ts';
-import { forEachOf } from '../deps.ts';
-import { nameTaken, ownersOf, type Refusal, specProblem } from './accept.ts';
+import { forEachConcurrently } from '../deps.ts';
 import { bindingOf, claimOn } from './claims.ts';
-import { hold, isStored, type Known, readKnown, recordOf, storedUid, type World } from './known.ts';
-import { onceEach } from './memoize.ts';
+import { memoize } from './memoize.ts';
 import { whyNotOperated } from './operated.ts';
+import { nameTaken, ownersOf, type ResourceRefusal, specProblem } from './resource-problems.ts';
+import {
+  addFinalizer,
+  isStored,
+  readStoreState,
+  recordOf,
+  type StoreState,
+  type SyncContext,
+  storedUid,
+} from './sync-context.ts';
 
 /** How many resources are written to at once. */
 const atOnce = 16;
@@ -20,44 +28,50 @@ const atOnce = 16;
 const sourceOf = ({ namespace, name, uid }: Resource): Source => ({ from: 'resource', namespace, name, uid });
 
 const inputOf = ({ spec, name }: Resource): object => ({ ...spec, name });
-const poolProblem = onceEach((pool) => specProblem(PoolSpec, inputOf(pool)));
-const machineProblem = onceEach((node) => specProblem(MachineSpec, inputOf(node)));
+const poolProblem = memoize((pool) => specProblem(PoolSpec, inputOf(pool)));
+const machineProblem = memoize((node) => specProblem(MachineSpec, inputOf(node)));
 
 /** Makes the store's inventory what the resources say. What is not heard of stays: only a deletion removes. */
-export async function takeIn(world: World, known: Known): Promise<number> {
-  const pools = await takePools(world, known);
+export async function importResources(context: SyncContext, known: StoreState): Promise<number> {
+  const pools = await importPools(context, known);
   // A machine may be of a pool that has just come.
-  const machines = await takeMachines(world, pools > 0 ? await readKnown(world.deps) : known);
-  return pools + machines + (await takeSettings(world, known));
+  const machines = await importMachines(context, pools > 0 ? await readStoreState(context.deps) : known);
+  return pools + machines + (await importSettings(context, known));
 }
 
 async function put(
-  world: World,
-  known: Known,
+  context: SyncContext,
+  known: StoreState,
   entries: readonly (readonly [string, object])[],
 ): Promise<number> {
   let changed = 0;
   for (const [key, value] of entries)
     if (
-      await putIfChanged(world.deps.inventory.store, known.described, key, encode(value), world.lease.fence)
+      await putIfChanged(
+        context.deps.inventory.store,
+        known.described,
+        key,
+        encode(value),
+        context.lease.fence,
+      )
     ) {
       changed += 1;
-      world.deps.failpoint('sync-between-writes');
+      context.deps.failpoint('sync-between-writes');
     }
   return changed;
 }
 
-async function takePools(world: World, known: Known): Promise<number> {
-  const owner = ownersOf(world.seen.pool, (name) => storedUid(known, keys.pool(name, 'source')));
+async function importPools(context: SyncContext, known: StoreState): Promise<number> {
+  const owner = ownersOf(context.seen.pool, (name) => storedUid(known, keys.pool(name, 'source')));
   let changed = 0;
-  for (const pool of world.seen.pool) {
+  for (const pool of context.seen.pool) {
     if (pool.deleting) continue;
     const key = keys.pool(pool.name, 'source');
     const input = inputOf(pool);
     const refusal = nameTaken(pool, owner(pool)) ?? poolProblem(pool);
-    if (refusal) world.refusals.set(pool.uid, refusal);
-    else if (await hold(world, pool, isStored(pool, known)))
-      changed += await put(world, known, [
+    if (refusal) context.refusals.set(pool.uid, refusal);
+    else if (await addFinalizer(context, pool, isStored(pool, known)))
+      changed += await put(context, known, [
         [key, sourceOf(pool)],
         [keys.pool(pool.name, 'config'), input],
       ]);
@@ -65,22 +79,22 @@ async function takePools(world: World, known: Known): Promise<number> {
   return changed;
 }
 
-async function takeMachines(world: World, known: Known): Promise<number> {
-  const owner = ownersOf(world.seen.node, (name) => storedUid(known, keys.node(name, 'source')));
+async function importMachines(context: SyncContext, known: StoreState): Promise<number> {
+  const owner = ownersOf(context.seen.node, (name) => storedUid(known, keys.node(name, 'source')));
   let changed = 0;
-  await forEachOf(world.seen.node, atOnce, async (node) => {
+  await forEachConcurrently(context.seen.node, atOnce, async (node) => {
     const record = recordOf(node, known);
     // One that is going stays described until it has gone.
     if (node.deleting && !record) return;
     const input = inputOf(node);
-    const refusal = nameTaken(node, owner(node)) ?? (await whyRefused(world, known, node, input));
+    const refusal = nameTaken(node, owner(node)) ?? (await whyRefused(context, known, node, input));
     if (refusal) {
-      world.refusals.set(node.uid, refusal);
+      context.refusals.set(node.uid, refusal);
       return;
     }
-    if (!node.deleting && !(await hold(world, node, record !== undefined))) return;
-    const idle = whyNotOperated(node, claimOn(node, world.seen), record);
-    changed += await put(world, known, [
+    if (!node.deleting && !(await addFinalizer(context, node, record !== undefined))) return;
+    const idle = whyNotOperated(node, claimOn(node, context.seen), record);
+    changed += await put(context, known, [
       [keys.node(node.name, 'source'), sourceOf(node)],
       [keys.node(node.name, 'spec'), idle ? { ...input, maintenance: true } : input],
     ]);
@@ -89,11 +103,11 @@ async function takeMachines(world: World, known: Known): Promise<number> {
 }
 
 async function whyRefused(
-  world: World,
-  known: Known,
+  context: SyncContext,
+  known: StoreState,
   node: Resource,
   input: object,
-): Promise<Refusal | undefined> {
+): Promise<ResourceRefusal | undefined> {
   const refusal = machineProblem(node);
   if (refusal) return refusal;
   const { pool } = node.spec;
@@ -103,7 +117,7 @@ async function whyRefused(
       message: `there is no NodePool ${pool} in the inventory: make it, or write another pool`,
     };
   try {
-    await world.deps.driverFor(MachineSpec.parse(input));
+    await context.deps.driverFor(MachineSpec.parse(input));
     return undefined;
   } catch (error) {
     if (!(error instanceof PowerError)) throw error;
@@ -112,27 +126,27 @@ async function whyRefused(
 }
 
 /** There is one set of settings: of the autoscaler that was there first; of one that is going if there is no other. */
-async function takeSettings(world: World, known: Known): Promise<number> {
-  const { autoscaler } = world.seen;
+async function importSettings(context: SyncContext, known: StoreState): Promise<number> {
+  const { autoscaler } = context.seen;
   const stored = storedUid(known, keys.global('source'));
   const usable: Resource[] = [];
   for (const one of [...autoscaler].sort(byAge)) {
     const refusal = specProblem(Settings, settingsOf(one)) ?? bindingProblem(one);
-    if (refusal) world.refusals.set(one.uid, refusal);
+    if (refusal) context.refusals.set(one.uid, refusal);
     else if (one.deleting) usable.push(...(one.uid === stored ? [one] : []));
-    else if (await hold(world, one, one.uid === stored)) usable.push(one);
+    else if (await addFinalizer(context, one, one.uid === stored)) usable.push(one);
   }
   const staying = usable.filter((one) => !one.deleting);
   const chosen = staying.find(({ uid }) => uid === stored) ?? staying[0] ?? usable[0];
   if (!chosen) return 0;
   for (const { uid, deleting } of usable)
     if (uid !== chosen.uid && !deleting)
-      world.refusals.set(uid, {
+      context.refusals.set(uid, {
         reason: 'NotInUse',
         message: `its machines are operated, but by the settings of ${refOf(chosen)}, which was there first: there is one set of settings`,
       });
   const settings = settingsOf(chosen);
-  return put(world, known, [
+  return put(context, known, [
     [keys.global('source'), sourceOf(chosen)],
     // Nothing is begun any more for an autoscaler that is going, but to power its machines off.
     [keys.global('config'), powersOff(chosen) ? { ...settings, dryRun: true } : settings],
@@ -147,7 +161,7 @@ const settingsOf = ({ spec }: Resource): object => {
   return settings;
 };
 
-const bindingProblem = (autoscaler: Resource): Refusal | undefined =>
+const bindingProblem = (autoscaler: Resource): ResourceRefusal | undefined =>
   bindingOf(autoscaler)
     ? undefined
     : { reason: 'Invalid', message: 'spec.selectors or spec.deletionPolicy is not as the definition has it' };

@@ -9,7 +9,7 @@ import type { Deps } from '../deps.ts';
  */
 export function createConfigLoader({ config, inventory, log }: Deps): () => Promise<string> {
   let loaded: string | undefined;
-  let told: string | undefined;
+  let lastProblem: string | undefined;
   return async () => {
     if (!config) return 'none';
     try {
@@ -21,7 +21,7 @@ export function createConfigLoader({ config, inventory, log }: Deps): () => Prom
       );
       // Machines that are to go are operated on, or resources come first: once that is over, this holds.
       loaded = kept.length > 0 || elsewhere.length > 0 ? undefined : text;
-      told = undefined;
+      lastProblem = undefined;
       if (changed > 0)
         log.info(
           { step: 'sync', machines, changed, elsewhere, story: `${config.name}: ${machines} machines` },
@@ -30,12 +30,12 @@ export function createConfigLoader({ config, inventory, log }: Deps): () => Prom
       return 'loaded';
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
-      if (error.message !== told)
+      if (error.message !== lastProblem)
         log.warn(
           { problem: error.message, story: error.message },
           'the inventory cannot be loaded and stays as it was',
         );
-      told = error.message;
+      lastProblem = error.message;
       return error.message;
     }
   };

@@ -4,14 +4,18 @@ import { formatDuration } from '../../shared/schema/duration.ts';
 import type { NodeStatus } from '../../shared/schema/resource-status.ts';
 import type { MachineRecord } from '../../shared/state/inventory.ts';
 import { type Claim, claimOn } from './claims.ts';
-import { accepted, conditionsFor, deleting, type Said, said, timeText } from './conditions.ts';
-import type { World } from './known.ts';
+import { accepted, type ConditionInput, condition, conditionsFor, deleting, timeText } from './conditions.ts';
 import { whyNotOperated } from './operated.ts';
+import type { SyncContext } from './sync-context.ts';
 
 const time = (ms: number | undefined): string | undefined => (ms === undefined ? undefined : timeText(ms));
 
-export function nodeStatusOf(world: World, node: Resource, record: MachineRecord | undefined): NodeStatus {
-  const claim = claimOn(node, world.seen);
+export function nodeStatusOf(
+  context: SyncContext,
+  node: Resource,
+  record: MachineRecord | undefined,
+): NodeStatus {
+  const claim = claimOn(node, context.seen);
   return {
     observedGeneration: node.generation,
     ...(record && observed(record)),
@@ -19,12 +23,12 @@ export function nodeStatusOf(world: World, node: Resource, record: MachineRecord
     conditions: conditionsFor(
       node,
       [
-        accepted(world, node, 'it is in the inventory'),
+        accepted(context, node, 'it is in the inventory'),
         operated(node, claim, record),
         ...(record ? [ready(record)] : []),
-        ...deleting(world, node),
+        ...deleting(context, node),
       ],
-      world.now,
+      context.now,
     ),
   };
 }
@@ -53,17 +57,28 @@ function observed({ status, revisions }: MachineRecord): Partial<NodeStatus> {
   };
 }
 
-function operated(node: Resource, claim: Claim, record: MachineRecord | undefined): Said {
+function operated(node: Resource, claim: Claim, record: MachineRecord | undefined): ConditionInput {
   const not = whyNotOperated(node, claim, record);
-  if (not) return said('Operated', false, not.reason, not.message);
+  if (not) return condition('Operated', false, not.reason, not.message);
   if (node.spec.maintenance === true)
-    return said('Operated', false, 'Maintenance', 'spec.maintenance is set: it is in the hands of a person');
-  return said('Operated', true, 'Bound', claim.kind === 'bound' ? `by ${refOf(claim.by)}` : '');
+    return condition(
+      'Operated',
+      false,
+      'Maintenance',
+      'spec.maintenance is set: it is in the hands of a person',
+    );
+  return condition('Operated', true, 'Bound', claim.kind === 'bound' ? `by ${refOf(claim.by)}` : '');
 }
 
-function ready({ status }: MachineRecord): Said {
-  if (status.nodeReady) return said('Ready', true, 'NodeReady', `Node ${status.kubernetesNode} is Ready`);
+function ready({ status }: MachineRecord): ConditionInput {
+  if (status.nodeReady)
+    return condition('Ready', true, 'NodeReady', `Node ${status.kubernetesNode} is Ready`);
   const reason = status.state.replace(/(^|-)(\w)/g, (_, __, letter: string) => letter.toUpperCase());
   const { means } = lifecycle[status.state];
-  return said('Ready', false, reason, status.lastError ? `${means}: ${status.lastError.message}` : means);
+  return condition(
+    'Ready',
+    false,
+    reason,
+    status.lastError ? `${means}: ${status.lastError.message}` : means,
+  );
 }

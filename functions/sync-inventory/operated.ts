@@ -1,7 +1,7 @@
 import { type Resource, refOf } from '../../shared/ports/resources.ts';
 import type { MachineRecord } from '../../shared/state/inventory.ts';
 import { type Claim, namesOf } from './claims.ts';
-import type { Waiting } from './known.ts';
+import type { Waiting } from './sync-context.ts';
 
 /** Seen to be off, and nothing is being done to it. */
 export const isAtRest = ({ status }: MachineRecord): boolean =>

@@ -3,14 +3,14 @@ import { capacityOf } from '../../shared/core/machine/lifecycle.ts';
 import type { Resource } from '../../shared/ports/resources.ts';
 import type { PoolStatus } from '../../shared/schema/resource-status.ts';
 import type { MachineRecord } from '../../shared/state/inventory.ts';
-import { accepted, conditionsFor, deleting, said, timeText } from './conditions.ts';
-import type { World } from './known.ts';
+import { accepted, condition, conditionsFor, deleting, timeText } from './conditions.ts';
 import { quantities } from './quantities.ts';
+import type { SyncContext } from './sync-context.ts';
 
 type Health = NonNullable<PoolStatus['health']>;
 
 export async function poolStatusOf(
-  world: World,
+  context: SyncContext,
   pool: Resource,
   members: readonly MachineRecord[],
   unmetPods: number,
@@ -27,7 +27,7 @@ export async function poolStatusOf(
     readyNodes: serving.filter(({ status }) => status.nodeReady !== false).length,
     pendingNodes: coming.length,
     desiredNodes: serving.length + coming.length,
-    scalingNodes: await scaling(world, members),
+    scalingNodes: await scaling(context, members),
     availableResources: sum(by('none').filter(({ status }) => status.state === 'off')),
     activeResources: sum(serving),
     pendingResources: sum(coming),
@@ -36,11 +36,11 @@ export async function poolStatusOf(
     conditions: conditionsFor(
       pool,
       [
-        accepted(world, pool, 'it is in the inventory'),
-        said('Healthy', health === 'unknown' ? undefined : health === 'healthy', capital(health), why),
-        ...deleting(world, pool),
+        accepted(context, pool, 'it is in the inventory'),
+        condition('Healthy', health === 'unknown' ? undefined : health === 'healthy', capital(health), why),
+        ...deleting(context, pool),
       ],
-      world.now,
+      context.now,
     ),
   };
 }
@@ -61,7 +61,7 @@ export function healthOf(members: readonly MachineRecord[]): { health: Health; w
 }
 
 async function scaling(
-  { deps: { inventory } }: World,
+  { deps: { inventory } }: SyncContext,
   members: readonly MachineRecord[],
 ): Promise<NonNullable<PoolStatus['scalingNodes']>> {
   const busy = members.filter(({ status }) => status.operation !== undefined);

@@ -4,9 +4,9 @@ import { events, machineEvent } from '../../shared/ports/event-types.ts';
 import { type Resource, refOf } from '../../shared/ports/resources.ts';
 import { newId } from '../../shared/process/ids.ts';
 import type { MachineRecord } from '../../shared/state/inventory.ts';
-import { happen } from '../../shared/state/machine-writes.ts';
-import type { Known, World } from './known.ts';
+import { applyEvent } from '../../shared/state/machine-writes.ts';
 import { isAtRest } from './operated.ts';
+import type { StoreState, SyncContext } from './sync-context.ts';
 
 /** How far a machine is on its way to off, because its autoscaler is being deleted. */
 export type PowerOff =
@@ -17,8 +17,8 @@ export type PowerOff =
 
 /** Takes the next step towards off, the same way as every scale-down: drained first. */
 export async function powerOff(
-  world: World,
-  known: Known,
+  context: SyncContext,
+  known: StoreState,
   node: Resource,
   record: MachineRecord,
   autoscaler: Resource,
@@ -29,12 +29,12 @@ export async function powerOff(
   if (status.operation) return { kind: 'waits', why: `${status.state}, operation ${status.operation}` };
   if (status.powerState === 'unknown') return { kind: 'left', why: 'its power is not known' };
   if (capacityOf(record) !== 'serving') return { kind: 'waits', why: whyNotYet(record) };
-  const { nodes } = await world.deps.cluster.view();
+  const { nodes } = await context.deps.cluster.view();
   const found = nodes.find(({ name }) => name === status.kubernetesNode);
   if (!found) return { kind: 'waits', why: 'its node is not in the cluster' };
-  const why = protection(record, found, known.settings.protect, world.deps.ownNode);
+  const why = protection(record, found, known.settings.protect, context.deps.ownNode);
   if (why) return { kind: 'left', why };
-  return drain(world, known, record, autoscaler);
+  return drain(context, known, record, autoscaler);
 }
 
 const whyNotYet = ({ status }: MachineRecord): string =>
@@ -43,14 +43,14 @@ const whyNotYet = ({ status }: MachineRecord): string =>
     : status.state;
 
 async function drain(
-  { deps, lease, now }: World,
-  { settings }: Known,
+  { deps, lease, now }: SyncContext,
+  { settings }: StoreState,
   record: MachineRecord,
   autoscaler: Resource,
 ): Promise<PowerOff> {
   const operation = newId('op', now);
   const why = `${refOf(autoscaler)} is being deleted with deletionPolicy power-off`;
-  const result = await happen(deps.inventory, record, {
+  const result = await applyEvent(deps.inventory, record, {
     event: { type: 'drain-requested', operation },
     by: 'sync-inventory',
     why,

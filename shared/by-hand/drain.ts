@@ -2,13 +2,13 @@ import { z } from 'zod';
 import { cordonedBy } from '../../functions/deps.ts';
 import { capacityOf, stepOf } from '../core/machine/lifecycle.ts';
 import { events, machineEvent } from '../ports/event-types.ts';
-import { note } from '../state/append-history.ts';
-import { happen } from '../state/machine-writes.ts';
-import { type Handled, underHand } from './maintenance.ts';
-import { type Asked, byHand, type Hands } from './power.ts';
+import { appendHistory } from '../state/append-history.ts';
+import { applyEvent } from '../state/machine-writes.ts';
+import { type RequestContext, withRequestLease } from './maintenance.ts';
+import { type RequestDeps, type RequestResult, requestPower } from './power.ts';
 
 /** What a person may ask of a node. */
-const DrainByHand = z.strictObject({
+const DrainFields = z.strictObject({
   action: z
     .enum(['drain', 'uncordon'])
     .optional()
@@ -25,27 +25,31 @@ export const DrainInput = z
       .min(1)
       .optional()
       .describe('only this one; otherwise every machine that is to be drained'),
-    ...DrainByHand.shape,
+    ...DrainFields.shape,
   })
   .refine(({ machine, action }) => action === undefined || machine !== undefined, {
     path: ['machine'],
     message: 'which machine is meant?',
   });
 
-type Wish = z.output<typeof DrainByHand> & { readonly action: 'drain' | 'uncordon' };
+type DrainRequest = z.output<typeof DrainFields> & { readonly action: 'drain' | 'uncordon' };
 
 /** Begins what a person asks for, or ends it: audited as everything else that happens to a machine. */
-export const drainByHand = (hands: Hands, machine: string, { action, ...how }: Wish): Promise<Asked> =>
+export const requestDrain = (
+  deps: RequestDeps,
+  machine: string,
+  { action, ...how }: DrainRequest,
+): Promise<RequestResult> =>
   action === 'drain'
-    ? byHand(hands, machine, { power: 'off', ...how })
-    : underHand(hands, machine, how.by, uncordonByHand);
+    ? requestPower(deps, machine, { power: 'off', ...how })
+    : withRequestLease(deps, machine, how.by, requestUncordon);
 
-async function uncordonByHand(handled: Handled): Promise<Asked | undefined> {
-  const { hands, record, by, lease, settings, now } = handled;
+async function requestUncordon(context: RequestContext): Promise<RequestResult | undefined> {
+  const { deps, record, by, lease, settings, now } = context;
   const { name } = record.spec;
-  if (stepOf(record) !== 'drain-node') return openNode(handled);
+  if (stepOf(record) !== 'drain-node') return uncordonNode(context);
   const why = `${by} called it off`;
-  const result = await happen(hands.inventory, record, {
+  const result = await applyEvent(deps.inventory, record, {
     event: { type: 'drain-aborted', why },
     by,
     lease,
@@ -55,22 +59,29 @@ async function uncordonByHand(handled: Handled): Promise<Asked | undefined> {
   if (result.kind === 'conflict') return undefined;
   if (result.kind === 'refused') return { ok: false, why: `${name}: ${result.why}` };
   // Whoever drains it opens its node.
-  await hands.sink?.emit(machineEvent(events.drainAborted, name));
+  await deps.sink?.emit(machineEvent(events.drainAborted, name));
   return { ok: true, answer: `${name} is ${result.to}: its drain is called off` };
 }
 
 /** A person may take back what another one, or an autoscaler, did to the node. */
-async function openNode({ hands, record, by, lease, now }: Handled): Promise<Asked | undefined> {
+async function uncordonNode({
+  deps,
+  record,
+  by,
+  lease,
+  now,
+}: RequestContext): Promise<RequestResult | undefined> {
   const { spec, status } = record;
   if (capacityOf(record) === 'leaving')
     return { ok: false, why: `${spec.name} is drained and on its way off. Power it on once it is off` };
-  if (!hands.cluster)
+  if (!deps.cluster)
     return { ok: false, why: `${spec.name} is not being drained: kubectl uncordon opens its node` };
-  const node = status.kubernetesNode && (await hands.cluster.node(status.kubernetesNode));
+  const node = status.kubernetesNode && (await deps.cluster.node(status.kubernetesNode));
   if (!node) return { ok: false, why: `${spec.name} has no node to open: it is ${status.state}` };
   if (!node.unschedulable) return { ok: true, answer: `${node.name} takes pods already` };
-  await hands.cluster.changeNode(node.name, { unschedulable: false, annotations: { [cordonedBy]: null } });
+  await deps.cluster.changeNode(node.name, { unschedulable: false, annotations: { [cordonedBy]: null } });
   const why = `${by} opened node ${node.name}`;
-  if (!(await note(hands.inventory, record, { event: 'uncordoned', by, why, lease, now }))) return undefined;
+  if (!(await appendHistory(deps.inventory, record, { event: 'uncordoned', by, why, lease, now })))
+    return undefined;
   return { ok: true, answer: `${node.name} takes pods again` };
 }

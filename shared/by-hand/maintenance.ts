@@ -4,19 +4,19 @@ import { isSetAside } from '../core/machine/lifecycle.ts';
 import type { Settings } from '../core/settings.ts';
 import type { Lease } from '../ports/store.ts';
 import type { MachineRecord } from '../state/inventory.ts';
-import { happen } from '../state/machine-writes.ts';
-import type { Asked, Hands } from './power.ts';
+import { applyEvent } from '../state/machine-writes.ts';
+import type { RequestDeps, RequestResult } from './power.ts';
 
 /** What a person may do about a machine besides its power. */
-export const InHand = z.strictObject({
+export const MaintenanceFields = z.strictObject({
   maintenance: z
     .boolean()
     .optional()
-    .describe('true: it is in the hands of a person, and never touched; false: it is given back'),
+    .describe('true: it is in the deps of a person, and never touched; false: it is given back'),
 });
 
-export interface Handled {
-  readonly hands: Hands;
+export interface RequestContext {
+  readonly deps: RequestDeps;
   readonly record: MachineRecord;
   readonly by: string;
   readonly lease: Lease;
@@ -32,19 +32,19 @@ const mostTries = 5;
  * Changes a machine for a person. Whoever works on it keeps its lease and notices, as when a decision calls a drain
  * off; undefined from the work: it was changed meanwhile, look again.
  */
-export async function underHand(
-  hands: Hands,
+export async function withRequestLease(
+  deps: RequestDeps,
   machine: string,
   by: string | undefined,
-  work: (handled: Handled) => Promise<Asked | undefined>,
-): Promise<Asked> {
-  const settings = await hands.inventory.settings();
-  const asked = await underLease(hands, `hand-${machine}`, leaseTtlMs, { ms: patienceMs }, async (lease) => {
+  work: (context: RequestContext) => Promise<RequestResult | undefined>,
+): Promise<RequestResult> {
+  const settings = await deps.inventory.settings();
+  const asked = await underLease(deps, `hand-${machine}`, leaseTtlMs, { ms: patienceMs }, async (lease) => {
     for (let tries = 0; tries < mostTries; tries += 1) {
-      const record = await hands.inventory.machine(machine);
+      const record = await deps.inventory.machine(machine);
       if (!record) return { ok: false, why: `there is no machine called ${machine}` } as const;
-      const now = hands.clock.now();
-      const result = await work({ hands, record, by: by ?? 'somebody', lease, settings, now });
+      const now = deps.clock.now();
+      const result = await work({ deps, record, by: by ?? 'somebody', lease, settings, now });
       if (result) return result;
     }
     return undefined;
@@ -54,16 +54,16 @@ export async function underHand(
 
 /** Takes it in hand, or gives it back. Kept with its status: what describes the machine need not say it. */
 export const setMaintenance = (
-  hands: Hands,
+  deps: RequestDeps,
   machine: string,
   on: boolean,
   by: string | undefined,
-): Promise<Asked> => underHand(hands, machine, by, (handled) => maintain(handled, on));
+): Promise<RequestResult> => withRequestLease(deps, machine, by, (context) => maintain(context, on));
 
 async function maintain(
-  { hands, record, by, lease, settings, now }: Handled,
+  { deps, record, by, lease, settings, now }: RequestContext,
   on: boolean,
-): Promise<Asked | undefined> {
+): Promise<RequestResult | undefined> {
   const { name } = record.spec;
   if (on === isSetAside(record))
     return { ok: true, answer: `${name} is ${on ? 'in maintenance already' : 'not in maintenance'}` };
@@ -72,7 +72,7 @@ async function maintain(
       ok: false,
       why: `${name} is described with maintenance: true. Take that out where it is described`,
     };
-  const result = await happen(hands.inventory, record, {
+  const result = await applyEvent(deps.inventory, record, {
     event: { type: on ? 'maintenance-began' : 'maintenance-ended' },
     by,
     why: on ? `${by} took it in hand` : `${by} gave it back`,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { liftQuarantine } from './end-quarantine.ts';
-import { InHand, setMaintenance } from './maintenance.ts';
-import { type Asked, ByHand, byHand, type Hands } from './power.ts';
+import { endQuarantine } from './end-quarantine.ts';
+import { MaintenanceFields, setMaintenance } from './maintenance.ts';
+import { PowerFields, type RequestDeps, type RequestResult, requestPower } from './power.ts';
 
 export const PowerInput = z
   .strictObject({
@@ -10,8 +10,8 @@ export const PowerInput = z
       .min(1)
       .optional()
       .describe('only this one; otherwise every machine that waits for power'),
-    ...ByHand.shape,
-    ...InHand.shape,
+    ...PowerFields.shape,
+    ...MaintenanceFields.shape,
     lift: z
       .boolean()
       .optional()
@@ -24,13 +24,13 @@ export const PowerInput = z
   );
 
 /** Begins what a person asks for; undefined: nothing is asked for, it is a wake-up call. */
-export async function asked(
-  hands: Hands,
+export async function handlePowerInput(
+  deps: RequestDeps,
   { machine, power, maintenance, lift, ...how }: z.output<typeof PowerInput>,
-): Promise<Asked | undefined> {
+): Promise<RequestResult | undefined> {
   if (machine === undefined) return undefined;
-  if (lift) return liftQuarantine(hands, machine, how.by);
-  if (power !== undefined) return byHand(hands, machine, { power, ...how });
-  if (maintenance !== undefined) return setMaintenance(hands, machine, maintenance, how.by);
+  if (lift) return endQuarantine(deps, machine, how.by);
+  if (power !== undefined) return requestPower(deps, machine, { power, ...how });
+  if (maintenance !== undefined) return setMaintenance(deps, machine, maintenance, how.by);
   return undefined;
 }

@@ -7,24 +7,24 @@ import type { Settings } from '../core/settings.ts';
 import { events, machineEvent } from '../ports/event-types.ts';
 import { newId } from '../process/ids.ts';
 import type { MachineRecord } from '../state/inventory.ts';
-import { happen } from '../state/machine-writes.ts';
+import { applyEvent } from '../state/machine-writes.ts';
 
 /** What a person may ask of a machine. */
-export const ByHand = z.strictObject({
+export const PowerFields = z.strictObject({
   power: z.enum(['on', 'off']).optional().describe('power it on, or drain it and power it off'),
   drain: z.boolean().optional().describe('false: cut the power at once, whatever runs on it'),
   last: z.boolean().optional().describe('also if it is the last one that serves'),
   by: z.string().min(1).max(100).optional().describe('who asks; kept with the operation'),
 });
 
-export type Wish = z.output<typeof ByHand> & { readonly power: 'on' | 'off' };
+export type PowerRequest = z.output<typeof PowerFields> & { readonly power: 'on' | 'off' };
 
-export type Asked =
+export type RequestResult =
   | { readonly ok: true; readonly operation?: string | undefined; readonly answer: string }
   | { readonly ok: false; readonly why: string };
 
 /** What the command line has of it, too, when it works on the store itself. */
-export type Hands = Pick<Deps, 'inventory' | 'clock' | 'owner'> & {
+export type RequestDeps = Pick<Deps, 'inventory' | 'clock' | 'owner'> & {
   readonly cluster?: Deps['cluster'] | undefined;
   readonly sink?: Deps['sink'] | undefined;
 };
@@ -33,31 +33,36 @@ export type Hands = Pick<Deps, 'inventory' | 'clock' | 'owner'> & {
 const patienceMs = 5_000;
 
 /** Begins what a person asks for, as an operation like any other: whoever runs on the store carries it out. */
-export async function byHand(hands: Hands, machine: string, wish: Wish): Promise<Asked> {
-  const settings = await hands.inventory.settings();
-  const asked = await underMachineLease(hands, machine, settings, { ms: patienceMs }, async (lease) => {
-    const record = await hands.inventory.machine(machine);
+export async function requestPower(
+  deps: RequestDeps,
+  machine: string,
+  request: PowerRequest,
+): Promise<RequestResult> {
+  const settings = await deps.inventory.settings();
+  const asked = await underMachineLease(deps, machine, settings, { ms: patienceMs }, async (lease) => {
+    const record = await deps.inventory.machine(machine);
     if (!record) return { ok: false, why: `there is no machine called ${machine}` } as const;
-    const refused = wish.power === 'off' ? await whyNotOff(hands, record, wish, settings) : undefined;
+    const refused =
+      request.power === 'off' ? await powerOffRefusal(deps, record, request, settings) : undefined;
     if (refused) return { ok: false, why: `${machine} is not powered off: ${refused}` } as const;
-    const now = hands.clock.now();
+    const now = deps.clock.now();
     const operation = newId('op', now);
-    const event = eventFor(record, wish, operation);
+    const event = eventFor(record, request, operation);
     if (typeof event === 'string') {
       const answer = `${machine} ${event}`;
       return { ok: true, answer, operation: record.status.operation } as const;
     }
-    const why = `${wish.by ?? 'somebody'} asked for it`;
-    const result = await happen(hands.inventory, record, {
+    const why = `${request.by ?? 'somebody'} asked for it`;
+    const result = await applyEvent(deps.inventory, record, {
       event,
-      by: wish.by ?? 'by hand',
+      by: request.by ?? 'by hand',
       why,
       begins: {
         id: operation,
         machine,
-        goal: wish.power,
+        goal: request.power,
         why,
-        ...(wish.last && { last: true }),
+        ...(request.last && { last: true }),
         spec: record.input,
         createdAt: now,
         commands: [],
@@ -70,33 +75,33 @@ export async function byHand(hands: Hands, machine: string, wish: Wish): Promise
     if (result.kind === 'conflict')
       return { ok: false, why: `${machine} was changed by somebody else just now: ask again` } as const;
     const wakes = event.type === 'drain-requested' ? events.drainRequested : events.powerRequested;
-    await hands.sink?.emit(machineEvent(wakes, machine));
+    await deps.sink?.emit(machineEvent(wakes, machine));
     return { ok: true, operation, answer: `${machine} is ${result.to}` } as const;
   });
   return asked ?? { ok: false, why: `${machine} is being worked on: ask again in a few seconds` };
 }
 
 /** The event that begins it, or why nothing is to be begun. */
-function eventFor(record: MachineRecord, wish: Wish, operation: string): MachineEvent | string {
+function eventFor(record: MachineRecord, request: PowerRequest, operation: string): MachineEvent | string {
   const { on, means } = lifecycle[record.status.state];
   const capacity = capacityOf(record);
-  if (wish.power === 'on') {
+  if (request.power === 'on') {
     const already = capacity === 'coming' || capacity === 'serving';
     return already ? `is on its way or on already (${means})` : { type: 'power-on-requested', operation };
   }
   if (capacity === 'none' && record.status.powerState === 'off' && !record.status.operation)
     return 'is off already';
   if (capacity === 'leaving') return `is on its way off already (${means})`;
-  if (wish.drain === false) return { type: 'cut-requested', operation };
+  if (request.drain === false) return { type: 'cut-requested', operation };
   if (on['power-off-requested'] && !on['drain-requested']) return { type: 'power-off-requested', operation };
   return { type: 'drain-requested', operation };
 }
 
 /** People are kept from what they would regret at once, and told how to say that they mean it. */
-async function whyNotOff(
-  { inventory, cluster }: Hands,
+async function powerOffRefusal(
+  { inventory, cluster }: RequestDeps,
   record: MachineRecord,
-  { last }: Wish,
+  { last }: PowerRequest,
   { protect }: Settings,
 ): Promise<string | undefined> {
   const nodes = (await cluster?.view())?.nodes;

@@ -43,13 +43,13 @@ export async function driverFor(spec: MachineSpec, deps: DriverDeps): Promise<Po
 }
 
 /** Strays of a pool whose machines are made on demand; undefined where its driver knows of none. */
-export async function releaseStrays(
+export async function releaseOrphans(
   pool: string,
   { name, options, mgmtAddress, bmcCredentials }: Provider,
   isKnown: (machine: string) => boolean,
   deps: DriverDeps,
   signal: AbortSignal,
-): Promise<Strays | undefined> {
+): Promise<Orphans | undefined> {
   if (!isDriverName(name)) return undefined;
   const driver = await loadDriver(name);
   const parsed = driver.options.safeParse(options ?? {});
@@ -67,8 +67,8 @@ export async function releaseStrays(
     options,
     resources: {},
   };
-  return driver.releaseStrays?.(spec, parsed.data, isKnown, deps, signal);
+  return driver.releaseOrphans?.(spec, parsed.data, isKnown, deps, signal);
 }
 
 /** What was given back, and what may run something and was not. */
-export type Strays = Awaited<ReturnType<NonNullable<DriverDefinition['releaseStrays']>>>;
+export type Orphans = Awaited<ReturnType<NonNullable<DriverDefinition['releaseOrphans']>>>;

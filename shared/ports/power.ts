@@ -109,7 +109,7 @@ export interface DriverDefinition<Options = unknown> {
    * Machines that were made on demand and that nobody keeps a record of: those that are off are given back,
    * those that run may run something and are only named. `spec` says where, as for a machine of the pool.
    */
-  releaseStrays?(
+  releaseOrphans?(
     spec: MachineSpec,
     options: Options,
     isKnown: (machine: string) => boolean,

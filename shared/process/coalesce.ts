@@ -21,7 +21,7 @@ export function coalesce<Value>(
 }
 
 /** Whoever a process was started for need not wait: starting it took longer, and what belongs together is there. */
-export function afterTheFirst(wait: () => Promise<void>): () => Promise<void> {
+export function skipFirst(wait: () => Promise<void>): () => Promise<void> {
   let isFirst = true;
   return async () => {
     if (!isFirst) await wait();

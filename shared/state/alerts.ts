@@ -7,7 +7,7 @@ import { keys } from './keys.ts';
 export type PoolOfAlert = (alert: Alert) => string | undefined;
 
 const key = keys.global('alerts');
-const mostTries = 10;
+const maxTries = 10;
 
 async function read(store: Store): Promise<{ readonly book: AlertBook; readonly revision: number }> {
   const entry = await store.get(key);
@@ -26,7 +26,7 @@ export async function recordAlerts(
   poolOf: PoolOfAlert,
   now: number,
 ): Promise<number> {
-  for (let tries = 0; tries < mostTries; tries += 1) {
+  for (let tries = 0; tries < maxTries; tries += 1) {
     const { book, revision } = await read(store);
     const noted = noteAlerts(book, alerts, poolOf, now);
     if (noted.book === book) return noted.fresh;

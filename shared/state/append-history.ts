@@ -7,7 +7,7 @@ import { keys } from './keys.ts';
 /** As of everything that happens to a machine: see changes.ts. */
 const historyLength = 50;
 
-export interface Note {
+export interface HistoryNote {
   readonly event: string;
   readonly by: string;
   readonly why: string;
@@ -17,10 +17,10 @@ export interface Note {
 }
 
 /** Keeps in its history what a person did to a machine, where its state stays what it is. False: read again. */
-export async function note(
+export async function appendHistory(
   { store }: Inventory,
   { spec: { name }, status, history, revisions }: MachineRecord,
-  { event, by, why, observed, lease, now }: Note,
+  { event, by, why, observed, lease, now }: HistoryNote,
 ): Promise<boolean> {
   const entry = { at: now, by, event, from: status.state, to: status.state, why };
   const [statusKey, eventsKey] = [keys.node(name, 'status'), keys.node(name, 'events')];

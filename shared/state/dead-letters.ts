@@ -5,18 +5,18 @@ import { decode, encode } from './codec.ts';
 import { keys } from './keys.ts';
 
 /** The newest are kept. */
-const kept = 500;
+const maxDeadLetters = 500;
 
 const prefix = keys.seenEvent('dead-');
 
-export interface KeptLetter extends DeadLetter {
+export interface StoredDeadLetter extends DeadLetter {
   readonly id: string;
 }
 
 export interface DeadLetters {
   add(letter: DeadLetter): Promise<void>;
   /** The oldest first. */
-  list(): Promise<KeptLetter[]>;
+  list(): Promise<StoredDeadLetter[]>;
   /** Whoever removes one that is gone has removed it. */
   remove(id: string): Promise<void>;
 }
@@ -30,7 +30,7 @@ export function createDeadLetters(store: Store): DeadLetters {
         [{ put: keys.seenEvent(newId('dead', letter.at)), value: encode({ dead: true, ...letter }) }],
       );
       const { entries } = await store.list(prefix);
-      const old = entries.slice(0, -kept).slice(0, 100);
+      const old = entries.slice(0, -maxDeadLetters).slice(0, 100);
       if (old.length > 0)
         await store.commit(
           [],

@@ -4,7 +4,7 @@ import { decode, encode } from './codec.ts';
 import { keys } from './keys.ts';
 
 /** How many decisions and ended operations are kept. */
-const kept = 200;
+const maxKept = 200;
 const pruneEvery = 20;
 
 interface Stats {
@@ -58,7 +58,7 @@ async function prune(store: Store, lease: Lease): Promise<void> {
   const ended = (await store.list(keys.operations)).entries.filter(
     ({ key, value }) => decode<{ end?: string }>(key, value).end !== undefined,
   );
-  const old = [...decisions.slice(0, -kept), ...ended.slice(0, -kept)].slice(0, 100);
+  const old = [...decisions.slice(0, -maxKept), ...ended.slice(0, -maxKept)].slice(0, 100);
   if (old.length > 0)
     await store.commit(
       [lease.fence],

@@ -2,17 +2,17 @@ import type { Store } from '../ports/store.ts';
 import type { ConfigInput } from '../schema/config-file.ts';
 import type { MachineInput } from '../schema/machine.ts';
 import { decode, encode } from './codec.ts';
-import { putIfChanged, readDescribed, sourceAt, writeMembers } from './inventory-load.ts';
+import { putIfChanged, readInventoryEntries, readSource, writePoolMembers } from './inventory-load.ts';
 import { keys, splitKey } from './keys.ts';
 import { describeSource, type Source } from './source.ts';
 
 type Pools = NonNullable<ConfigInput['pools']>;
 
 /** What people described, as they wrote it: pools, machines and settings. */
-export async function describedIn(
+export async function readConfigInput(
   store: Store,
 ): Promise<ConfigInput & { pools: Pools; machines: MachineInput[] }> {
-  const entries = [...(await readDescribed(store)).values()];
+  const entries = [...(await readInventoryEntries(store)).values()];
   const parts = <Value>(prefix: string, part: string): Value[] =>
     entries
       .filter(({ key }) => key.startsWith(prefix) && splitKey(key, prefix).part === part)
@@ -41,11 +41,11 @@ export async function importInventory(
   store: Store,
   { pools = [], machines = [] }: Pick<ConfigInput, 'pools' | 'machines'>,
 ): Promise<ImportResult> {
-  const before = await readDescribed(store);
+  const before = await readInventoryEntries(store);
   const refused: string[] = [];
   let changed = 0;
   const put = async (name: string, sourceKey: string, key: string, value: object): Promise<void> => {
-    const source = sourceAt(before, sourceKey);
+    const source = readSource(before, sourceKey);
     if (source?.from === 'resource') {
       refused.push(`${name} is described by ${describeSource(source)}: change it there`);
       return;
@@ -58,6 +58,6 @@ export async function importInventory(
     await put(pool.name, keys.pool(pool.name, 'source'), keys.pool(pool.name, 'config'), pool);
   for (const machine of machines)
     await put(machine.name, keys.node(machine.name, 'source'), keys.node(machine.name, 'spec'), machine);
-  await writeMembers(store);
+  await writePoolMembers(store);
   return { machines: machines.length, changed, refused };
 }

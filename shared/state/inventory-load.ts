@@ -16,15 +16,15 @@ export interface LoadResult {
 }
 
 /** Everything in the store that people describe, and what became of it. */
-export type Described = ReadonlyMap<string, Entry>;
+export type InventoryEntries = ReadonlyMap<string, Entry>;
 
-export async function readDescribed(store: Store): Promise<Described> {
+export async function readInventoryEntries(store: Store): Promise<InventoryEntries> {
   const prefixes = [keys.nodes, keys.pools, keys.global('config'), keys.global('source')];
   const lists = await Promise.all(prefixes.map((prefix) => store.list(prefix)));
   return new Map(lists.flatMap(({ entries }) => entries.map((entry) => [entry.key, entry])));
 }
 
-export function sourceAt(described: Described, key: string): Source | undefined {
+export function readSource(described: InventoryEntries, key: string): Source | undefined {
   const entry = described.get(key);
   return entry && decode<Source>(entry.key, entry.value);
 }
@@ -34,10 +34,10 @@ export function sourceAt(described: Described, key: string): Source | undefined 
  * resources describe is theirs: the file neither changes nor removes it.
  */
 export async function loadInventory(store: Store, config: ConfigInput): Promise<LoadResult> {
-  const before = await readDescribed(store);
+  const before = await readInventoryEntries(store);
   const elsewhere: string[] = [];
   const isOurs = (name: string, key: string): boolean => {
-    const source = sourceAt(before, key);
+    const source = readSource(before, key);
     if (source) elsewhere.push(`${name} (${describeSource(source)})`);
     return source === undefined;
   };
@@ -74,13 +74,13 @@ export async function loadInventory(store: Store, config: ConfigInput): Promise<
     if (pools.some(({ name }) => name === id)) continue;
     await commitOne(store, { delete: key }, revision);
   }
-  changed += await writeMembers(store);
+  changed += await writePoolMembers(store);
   return { machines: config.machines?.length ?? 0, changed, kept, elsewhere };
 }
 
 /** Which machines belong to which pool, for those who read the store without knowing machines. How many changed. */
-export async function writeMembers(store: Store, fence?: Condition): Promise<number> {
-  const described = await readDescribed(store);
+export async function writePoolMembers(store: Store, fence?: Condition): Promise<number> {
+  const described = await readInventoryEntries(store);
   const members = new Map<string, string[]>();
   for (const { key, value } of described.values()) {
     if (key.startsWith(keys.pools) && splitKey(key, keys.pools).part === 'config') {
@@ -103,7 +103,7 @@ export async function writeMembers(store: Store, fence?: Condition): Promise<num
 /** False: it was there already. */
 export async function putIfChanged(
   store: Store,
-  before: Described,
+  before: InventoryEntries,
   key: string,
   value: string,
   fence?: Condition,
@@ -117,7 +117,7 @@ export async function putIfChanged(
 export async function removeMachine(
   store: Store,
   id: string,
-  before: Described,
+  before: InventoryEntries,
   fence?: Condition,
 ): Promise<boolean> {
   const status = before.get(keys.node(id, 'status'));

@@ -10,7 +10,7 @@ import { PoolSpec as PoolSchema } from '../schema/pool.ts';
 import { Settings as SettingsSchema } from '../schema/settings.ts';
 import { decode } from './codec.ts';
 import { keys, splitKey } from './keys.ts';
-import { checked, createRecordReader } from './machine-record.ts';
+import { createRecordReader, parseStored } from './machine-record.ts';
 import type { Source } from './source.ts';
 
 /** Something that happened to a machine. The last few are kept with it. */
@@ -51,7 +51,7 @@ export interface OperationRecord {
 }
 
 /** Something happened to a machine, for those who count. */
-export interface Happened {
+export interface StateChange {
   readonly pool: string;
   /** Of the operation that it ended, if it did. */
   readonly goal?: Operation['goal'] | undefined;
@@ -64,7 +64,7 @@ export interface Happened {
 export interface Inventory {
   readonly store: Store;
   /** Told of every change of a machine's state, once it is written. */
-  readonly heard?: ((happened: Happened) => void) | undefined;
+  readonly onStateChange?: ((happened: StateChange) => void) | undefined;
   machines(): Promise<MachineRecord[]>;
   machine(name: string): Promise<MachineRecord | undefined>;
   pools(): Promise<PoolSpec[]>;
@@ -88,18 +88,18 @@ export function createInventory(store: Store, clock: Clock): Inventory {
       const { entries } = await store.list(keys.pools);
       return entries
         .filter(({ key }) => splitKey(key, keys.pools).part === 'config')
-        .map(({ key, value }) => checked(PoolSchema, key, decode(key, value)));
+        .map(({ key, value }) => parseStored(PoolSchema, key, decode(key, value)));
     },
     async settings() {
       const entry = await store.get(keys.global('config'));
-      return checked(SettingsSchema, keys.global('config'), entry ? decode(entry.key, entry.value) : {});
+      return parseStored(SettingsSchema, keys.global('config'), entry ? decode(entry.key, entry.value) : {});
     },
     async operation(id) {
       const entry = await store.get(keys.operation(id));
       if (!entry) return undefined;
       const stored = decode<StoredOperation>(entry.key, entry.value);
       return {
-        operation: { ...stored, spec: checked(MachineSpec, entry.key, stored.spec) },
+        operation: { ...stored, spec: parseStored(MachineSpec, entry.key, stored.spec) },
         stored,
         revision: entry.revision,
       };

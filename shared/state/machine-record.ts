@@ -11,7 +11,7 @@ import type { Source } from './source.ts';
 import { createStateClock } from './state-clock.ts';
 
 /** Other tools may write to the store too: the key is named when something in it is wrong. */
-export function checked<Value>(schema: z.ZodType<Value>, key: string, value: unknown): Value {
+export function parseStored<Value>(schema: z.ZodType<Value>, key: string, value: unknown): Value {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
   const problems = fieldProblems(schema, parsed.error).map(describeProblem).join('; ');
@@ -73,7 +73,7 @@ export function createRecordReader(clock: Clock): RecordReader {
 
 function describe(key: string, text: string): Pick<MachineRecord, 'input' | 'spec'> {
   const input = decode<MachineInput>(key, text);
-  return { input, spec: checked(MachineSpec, key, input) };
+  return { input, spec: parseStored(MachineSpec, key, input) };
 }
 
 function groupById(entries: readonly Entry[]): Map<string, Map<string, Entry>> {

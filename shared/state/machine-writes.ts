@@ -23,7 +23,7 @@ const progressLength = 30;
 /** All that the store keeps of a machine. */
 const recordParts = ['spec', 'status', 'metrics', 'events', 'source'] as const;
 
-export interface Happening {
+export interface EventInput {
   readonly event: MachineEvent;
   readonly by: string;
   readonly why?: string | undefined;
@@ -48,10 +48,10 @@ export type ChangeResult =
   | { readonly kind: 'conflict' };
 
 /** Lets an event happen to a machine: state, history and operation in one fenced compare-and-swap. */
-export async function happen(
+export async function applyEvent(
   inventory: Inventory,
   record: MachineRecord,
-  { event, by, why, observed, begins, creates, removes, lease, settings, now }: Happening,
+  { event, by, why, observed, begins, creates, removes, lease, settings, now }: EventInput,
 ): Promise<ChangeResult> {
   const seen = { ...record, status: { ...record.status, ...observed } };
   const result = transition(seen, event, now, settings.timings);
@@ -104,7 +104,7 @@ export async function happen(
   const { committed } = await inventory.store.commit(conditions, writes);
   if (!committed) return { kind: 'conflict' };
   const { bootTime } = record.status;
-  inventory.heard?.({
+  inventory.onStateChange?.({
     pool: record.spec.pool,
     goal: ending?.stored.goal,
     end: ending && result.ends,
@@ -118,7 +118,7 @@ export async function resize(
   { store }: Inventory,
   { spec, status, history, revisions }: MachineRecord,
   input: MachineRecord['input'],
-  { by, why, lease, now }: Pick<Happening, 'by' | 'why' | 'lease' | 'now'>,
+  { by, why, lease, now }: Pick<EventInput, 'by' | 'why' | 'lease' | 'now'>,
 ): Promise<boolean> {
   const [description, events] = [keys.node(spec.name, 'spec'), keys.node(spec.name, 'events')];
   const entry: HistoryEntry = { at: now, by, event: 'resized', from: status.state, to: status.state, why };
@@ -138,7 +138,7 @@ export async function resize(
 }
 
 /** Writes down what was seen of a machine, where it differs, without changing its state. */
-export async function observe(
+export async function saveObservation(
   inventory: Inventory,
   record: MachineRecord,
   observed: Partial<MachineStatus>,
@@ -157,7 +157,7 @@ export async function observe(
 }
 
 /** Remembers something between evaluations. */
-export async function remember(
+export async function saveIdle(
   inventory: Inventory,
   record: MachineRecord,
   metrics: MachineMetrics,
@@ -171,7 +171,7 @@ export async function remember(
 }
 
 /** Keeps what a BMC measured. Somebody else's write meanwhile wins: the next look measures again. */
-export async function keepMeasured(
+export async function saveMeasured(
   inventory: Inventory,
   record: MachineRecord,
   measured: Measured | undefined,
@@ -192,7 +192,7 @@ export async function keepMeasured(
 }
 
 /** Writes down how far a boot has come. What is known already, or whose operation is over, is not written. */
-export async function noteProgress(
+export async function appendBootProgress(
   inventory: Inventory,
   operation: string,
   what: string,
@@ -217,7 +217,7 @@ const withProgress = (
 });
 
 /** What else has to hold, and to be written, with a command. */
-export interface Also {
+export interface ExtraWrites {
   readonly conditions: readonly Condition[];
   readonly writes: readonly Write[];
 }
@@ -230,7 +230,7 @@ export async function recordCommand(
   verb: PowerVerb,
   lease: Lease,
   now: number,
-  also?: Also,
+  extra?: ExtraWrites,
 ): Promise<boolean> {
   const statusKey = keys.node(record.spec.name, 'status');
   const { committed } = await inventory.store.commit(
@@ -238,7 +238,7 @@ export async function recordCommand(
       lease.fence,
       { key: keys.operation(stored.id), revision },
       { key: statusKey, revision: record.revisions.status },
-      ...(also?.conditions ?? []),
+      ...(extra?.conditions ?? []),
     ],
     [
       {
@@ -255,7 +255,7 @@ export async function recordCommand(
           pendingOff: verb === 'on' ? undefined : { verb, at: now },
         }),
       },
-      ...(also?.writes ?? []),
+      ...(extra?.writes ?? []),
     ],
   );
   return committed;

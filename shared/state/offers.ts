@@ -5,7 +5,7 @@ import type { SealedOffer } from '../schema/offer.ts';
 import { toOffer } from '../schema/offer.ts';
 import { decode, encode } from './codec.ts';
 import { keys } from './keys.ts';
-import { judge, type Taken } from './sealed-offer.ts';
+import { type VerifiedOffer, verifyOffer } from './sealed-offer.ts';
 
 /** An offer as it stands in the store. */
 export interface StoredOffer {
@@ -19,12 +19,12 @@ export interface StoredOffer {
 }
 
 /** Sent to us by its provider: ours to pass on. */
-export const sentToUs = 'published';
+export const pushed = 'published';
 
 /** An offer that has ended is shown for a while: people look for it. */
 const graceMs = 3_600_000;
 
-const mostTries = 5;
+const maxTries = 5;
 
 /** Every offer that is known, those that have just ended included. */
 export async function readOffers(store: Store): Promise<Offer[]> {
@@ -37,14 +37,14 @@ export async function readStoredOffers(store: Store): Promise<StoredOffer[]> {
 }
 
 /** `older`: a later publication of it is known, or another one with the same number. */
-export type Written = 'new' | 'known' | 'older';
+export type OfferWrite = 'new' | 'known' | 'older';
 
 /** Keeps an offer unless a later one is there already. */
 export async function writeOffer(
   store: Store,
-  { published, sealed }: Taken,
+  { published, sealed }: VerifiedOffer,
   { from, now }: { readonly from: string; readonly now: number },
-): Promise<Written> {
+): Promise<OfferWrite> {
   const offer = toOffer(published);
   const key = keys.offer(offer.id);
   for (let tries = 1; ; tries += 1) {
@@ -58,34 +58,34 @@ export async function writeOffer(
       serial: published.serial,
       receivedAt: now,
       // What was sent to us stays ours to pass on, wherever else it is read.
-      from: before?.from === sentToUs ? sentToUs : from,
+      from: before?.from === pushed ? pushed : from,
       latencyMs: before?.latencyMs,
     };
     const { committed } = await store.commit(
       [{ key, revision: entry?.revision ?? 0 }],
       [{ put: key, value: encode(stored) }],
     );
-    if (committed || tries === mostTries) return 'new';
+    if (committed || tries === maxTries) return 'new';
   }
 }
 
 /** Writes down how long each provider took to answer, where that has changed much. */
-export async function noteLatency(store: Store, latencies: ReadonlyMap<string, number>): Promise<void> {
+export async function saveLatencies(store: Store, latencies: ReadonlyMap<string, number>): Promise<void> {
   const { entries } = await store.list(keys.offers);
   for (const { key, value, revision } of entries) {
     const stored = decode<StoredOffer>(key, value);
     const latencyMs = latencies.get(stored.offer.endpoint);
-    if (latencyMs === undefined || isAlike(stored.latencyMs, latencyMs)) continue;
+    if (latencyMs === undefined || isSimilar(stored.latencyMs, latencyMs)) continue;
     // Somebody else's write meanwhile wins: the next look measures again.
     await store.commit([{ key, revision }], [{ put: key, value: encode({ ...stored, latencyMs }) }]);
   }
 }
 
-const isAlike = (before: number | undefined, now: number): boolean =>
+const isSimilar = (before: number | undefined, now: number): boolean =>
   before !== undefined && Math.abs(before - now) <= Math.max(2, before / 5);
 
 /** Removes one, as long as it is not later than `serial`. */
-export async function withdrawOffer(store: Store, id: string, serial: number): Promise<void> {
+export async function deleteOffer(store: Store, id: string, serial: number): Promise<void> {
   const entry = await store.get(keys.offer(id));
   if (!entry || decode<StoredOffer>(entry.key, entry.value).serial > serial) return;
   await store.commit([{ key: entry.key, revision: entry.revision }], [{ delete: entry.key }]);
@@ -102,7 +102,7 @@ export async function pruneOffers(
   for (const { key, value, revision } of entries) {
     const stored = decode<StoredOffer>(key, value);
     const ended = now >= stored.offer.validUntil;
-    const judged = judge(stored.sealed, { trust, now });
+    const judged = verifyOffer(stored.sealed, { trust, now });
     const keep = ended ? isKept(judged, stored, now) : 'sealed' in judged;
     if (keep) left.push(stored);
     else await store.commit([{ key, revision }], [{ delete: key }]);
@@ -110,5 +110,5 @@ export async function pruneOffers(
   return left;
 }
 
-const isKept = (judged: ReturnType<typeof judge>, { offer }: StoredOffer, now: number): boolean =>
+const isKept = (judged: ReturnType<typeof verifyOffer>, { offer }: StoredOffer, now: number): boolean =>
   'reason' in judged && judged.reason === 'expired' && now < offer.validUntil + graceMs;

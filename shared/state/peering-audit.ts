@@ -14,20 +14,20 @@ export interface AuditEntry {
   readonly why?: string | undefined;
 }
 
-export interface KeptEntry extends AuditEntry {
+export interface StoredAuditEntry extends AuditEntry {
   /** The same again and again is one entry; `at` is the last time. */
   readonly times: number;
   readonly firstAt: number;
 }
 
 interface Book {
-  readonly accepted: readonly KeptEntry[];
-  readonly refused: readonly KeptEntry[];
+  readonly accepted: readonly StoredAuditEntry[];
+  readonly refused: readonly StoredAuditEntry[];
 }
 
 /** Of each kind: whoever is refused a thousand times does not wash away who was let in. */
-const kept = 100;
-const mostTries = 10;
+const maxEntries = 100;
+const maxTries = 10;
 
 async function readBook(store: Store) {
   const entry = await store.get(keys.global('peering-audit'));
@@ -36,7 +36,7 @@ async function readBook(store: Store) {
 }
 
 /** The latest first. */
-export async function readAudit(store: Store): Promise<KeptEntry[]> {
+export async function readAudit(store: Store): Promise<StoredAuditEntry[]> {
   const { book } = await readBook(store);
   return [...book.accepted, ...book.refused].sort((a, b) => b.at - a.at);
 }
@@ -44,15 +44,15 @@ export async function readAudit(store: Store): Promise<KeptEntry[]> {
 export async function writeAudit(store: Store, entry: AuditEntry): Promise<void> {
   const key = keys.global('peering-audit');
   const kind = entry.result === 'accepted' ? 'accepted' : 'refused';
-  for (let tries = 1; tries <= mostTries; tries += 1) {
+  for (let tries = 1; tries <= maxTries; tries += 1) {
     const { book, revision } = await readBook(store);
     const before = book[kind].find((one) => isSame(one, entry));
-    const now: KeptEntry = {
+    const now: StoredAuditEntry = {
       ...entry,
       times: (before?.times ?? 0) + 1,
       firstAt: before?.firstAt ?? entry.at,
     };
-    const entries = [...book[kind].filter((one) => one !== before), now].slice(-kept);
+    const entries = [...book[kind].filter((one) => one !== before), now].slice(-maxEntries);
     const value = encode({ ...book, [kind]: entries });
     const { committed } = await store.commit([{ key, revision }], [{ put: key, value }]);
     if (committed) return;

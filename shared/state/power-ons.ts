@@ -4,22 +4,22 @@ import type { Settings } from '../core/settings.ts';
 import type { Store } from '../ports/store.ts';
 import { decode, encode } from './codec.ts';
 import { keys } from './keys.ts';
-import type { Also } from './machine-writes.ts';
+import type { ExtraWrites } from './machine-writes.ts';
 
-export type Turn = { readonly wait: string } | { readonly also: Also | undefined };
+export type PowerOnSlot = { readonly wait: string } | { readonly extra: ExtraWrites | undefined };
 
 /**
  * Whether a machine may be powered on now, by the limits per minute, rack and circuit. The answer counts only if
  * `also` goes into the commit that records the command: whoever comes at the same time loses it, and asks again.
  */
-export async function turnToPowerOn(
+export async function reservePowerOn(
   store: Store,
   spec: MachineSpec,
   { rateLimits }: Settings,
   now: number,
-): Promise<Turn> {
+): Promise<PowerOnSlot> {
   // Without limits there is no window that everybody would have to write to.
-  if (!isLimited(rateLimits)) return { also: undefined };
+  if (!isLimited(rateLimits)) return { extra: undefined };
   const key = keys.global('power-ons');
   const entry = await store.get(key);
   const known = entry ? decode<{ recent: PowerOn[] }>(key, entry.value).recent : [];
@@ -29,7 +29,7 @@ export async function turnToPowerOn(
   const { name, rack, powerCircuit } = spec;
   const one: PowerOn = { machine: name, rack, powerCircuit, at: now };
   return {
-    also: {
+    extra: {
       conditions: [{ key, revision: entry?.revision ?? 0 }],
       writes: [{ put: key, value: encode({ recent: [...recent, one] }) }],
     },

@@ -9,9 +9,9 @@ import { keys } from './keys.ts';
 const pressureExpiryMs = 60_000;
 
 /** A node that nothing was heard of for so long is likely gone. */
-const forgetMs = 24 * 3_600_000;
+const nodeExpiryMs = 24 * 3_600_000;
 
-interface Held extends Omit<PressureReading, 'node'> {
+interface StoredReading extends Omit<PressureReading, 'node'> {
   readonly band: PressureBand;
   readonly at: number;
 }
@@ -20,7 +20,7 @@ interface Held extends Omit<PressureReading, 'node'> {
 interface NodePressure {
   /** Of the last report that was taken. */
   readonly sequence: number;
-  readonly readings: Readonly<Partial<Record<PressureCategory, Held>>>;
+  readonly readings: Readonly<Partial<Record<PressureCategory, StoredReading>>>;
 }
 
 export interface Recorded {
@@ -32,7 +32,7 @@ export interface Recorded {
 
 /** A commit takes no more. */
 const atOnce = 50;
-const mostTries = 5;
+const maxTries = 5;
 
 /** Writes down what sensors told. A report that is not newer than the last one of its node changes nothing. */
 export async function recordPressure(
@@ -54,10 +54,10 @@ export async function recordPressure(
         some.map((node, index) => ({ put: keys.pressure(node), value: encode(merged[index]?.value ?? {}) })),
       );
       // Another process may be writing about the same nodes.
-      if (!committed && tries < mostTries) continue;
+      if (!committed && tries < maxTries) continue;
       news.push(...merged.flatMap((one) => one.news));
       old += merged.reduce((sum, one) => sum + one.old, 0);
-      if (entries.includes(undefined)) await forget(store, now);
+      if (entries.includes(undefined)) await pruneNodes(store, now);
       break;
     }
   }
@@ -68,7 +68,7 @@ export async function recordPressure(
 function merge(entry: Entry | undefined, reports: readonly PressureReport[], now: number) {
   const known = entry ? decode<NodePressure>(entry.key, entry.value) : { sequence: 0, readings: {} };
   let { sequence } = known;
-  const readings: Partial<Record<PressureCategory, Held>> = { ...known.readings };
+  const readings: Partial<Record<PressureCategory, StoredReading>> = { ...known.readings };
   const news: PressureReport[] = [];
   let old = 0;
   for (const report of reports.toSorted((a, b) => a.sequence - b.sequence)) {
@@ -86,8 +86,8 @@ function merge(entry: Entry | undefined, reports: readonly PressureReport[], now
   return { value: { sequence, readings } satisfies NodePressure, news, old };
 }
 
-const isFresh = (held: Held | undefined, now: number): boolean =>
-  held !== undefined && now - held.at <= pressureExpiryMs;
+const isFresh = (reading: StoredReading | undefined, now: number): boolean =>
+  reading !== undefined && now - reading.at <= pressureExpiryMs;
 
 /** What nodes feel now, as far as it was told lately. */
 export async function readPressure(store: Store, now: number): Promise<PressureReading[]> {
@@ -107,10 +107,10 @@ export async function readPressure(store: Store, now: number): Promise<PressureR
 }
 
 /** Looked for when a node is new, which is when others may have gone. */
-async function forget(store: Store, now: number): Promise<void> {
+async function pruneNodes(store: Store, now: number): Promise<void> {
   const { entries } = await store.list(keys.pressures);
   const gone = entries.filter(({ key, value }) =>
-    Object.values(decode<NodePressure>(key, value).readings).every(({ at }) => now - at > forgetMs),
+    Object.values(decode<NodePressure>(key, value).readings).every(({ at }) => now - at > nodeExpiryMs),
   );
   for (const { key, revision } of gone) await store.commit([{ key, revision }], [{ delete: key }]);
 }

@@ -12,7 +12,7 @@ const domain = 'bamel.dev/offer.v1\n';
 const skewMs = 60_000;
 
 /** Whoever signs for longer has lost control of what it offers. */
-const longestMs = 24 * 3_600_000;
+const maxValidityMs = 24 * 3_600_000;
 
 type RefusalReason =
   | 'malformed'
@@ -24,14 +24,14 @@ type RefusalReason =
   | 'older'
   | 'too-expensive';
 
-export interface Refusal {
+export interface OfferRefusal {
   readonly reason: RefusalReason;
   readonly why: string;
   /** Of whom it says it is, where that is signed for. */
   readonly published?: PublishedOffer;
 }
 
-export interface Taken {
+export interface VerifiedOffer {
   readonly published: PublishedOffer;
   readonly sealed: SealedOffer;
 }
@@ -64,11 +64,11 @@ export function sealOffer(
 }
 
 /** Whether an offer is what it says it is, and one that we take. Nothing is read that nobody trusted has signed. */
-export function judge(
-  given: unknown,
+export function verifyOffer(
+  input: unknown,
   { trust, now }: { readonly trust: readonly TrustedProvider[]; readonly now: number },
-): Taken | Refusal {
-  const shape = SealedOffer.safeParse(given);
+): VerifiedOffer | OfferRefusal {
+  const shape = SealedOffer.safeParse(input);
   if (!shape.success) return { reason: 'malformed', why: problems(SealedOffer, shape.error) };
   const sealed = shape.data;
   const { payload, publicKey, signature } = sealed;
@@ -77,7 +77,7 @@ export function judge(
     return { reason: 'untrusted', why: `nobody in remote.trust has the key ${publicKey}` };
   if (!isSignedBy(publicKey, `${domain}${payload}`, Buffer.from(signature, 'base64url')))
     return { reason: 'forged', why: 'the signature is not of this offer: it was changed on its way' };
-  const parsed = PublishedOffer.safeParse(jsonOf(payload));
+  const parsed = PublishedOffer.safeParse(parsePayload(payload));
   if (!parsed.success) return { reason: 'malformed', why: problems(PublishedOffer, parsed.error) };
   const published = parsed.data;
   const holder = holders.find(({ clusterID }) => clusterID === published.clusterID);
@@ -86,12 +86,12 @@ export function judge(
       reason: 'wrong-cluster',
       why: `it is signed by ${holders[0]?.clusterID}, which may not offer for ${published.clusterID}`,
     };
-  const problem = untimely(published, now) ?? unaffordable(published, holder);
+  const problem = validityProblem(published, now) ?? priceProblem(published, holder);
   return problem ? { ...problem, published } : { published, sealed };
 }
 
-function untimely({ validFrom, validUntil }: PublishedOffer, now: number): Refusal | undefined {
-  if (validUntil <= validFrom || validUntil - validFrom > longestMs)
+function validityProblem({ validFrom, validUntil }: PublishedOffer, now: number): OfferRefusal | undefined {
+  if (validUntil <= validFrom || validUntil - validFrom > maxValidityMs)
     return { reason: 'malformed', why: 'it must be valid for some time, and for a day at most' };
   if (validFrom > now + skewMs)
     return { reason: 'not-yet-valid', why: `it begins at ${iso(validFrom)}: compare the clocks` };
@@ -99,7 +99,7 @@ function untimely({ validFrom, validUntil }: PublishedOffer, now: number): Refus
   return undefined;
 }
 
-function unaffordable(published: PublishedOffer, { maxPrice }: TrustedProvider): Refusal | undefined {
+function priceProblem(published: PublishedOffer, { maxPrice }: TrustedProvider): OfferRefusal | undefined {
   const price = corePrice(toOffer(published));
   return maxPrice !== undefined && price > maxPrice
     ? { reason: 'too-expensive', why: `an hour of a core costs ${price}, more than ${maxPrice}` }
@@ -109,7 +109,7 @@ function unaffordable(published: PublishedOffer, { maxPrice }: TrustedProvider):
 const iso = (at: number): string => new Date(at).toISOString();
 
 /** Undefined where it is none, which no schema takes. */
-function jsonOf(payload: string): unknown {
+function parsePayload(payload: string): unknown {
   try {
     return JSON.parse(Buffer.from(payload, 'base64url').toString('utf8'));
   } catch {

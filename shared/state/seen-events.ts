@@ -8,12 +8,12 @@ import { keys } from './keys.ts';
 const prefix = keys.seenEvent('ids-');
 
 /** The newest are kept: about half a megabyte of them. */
-const mostIds = 20_000;
+const maxIds = 20_000;
 /** In one value; and so many values are removed in one commit. Well below what a commit may hold. */
-const mostInBatch = 500;
-const mostRemoved = 50;
+const maxBatchIds = 500;
+const maxRemoved = 50;
 /** So many of about the same time are made one: whoever starts anew reads them all before its first event. */
-const mergedFrom = 8;
+const minMerged = 8;
 const windowsKept = 4;
 
 interface Batch {
@@ -33,7 +33,7 @@ export function createSeenEvents(store: Store, clock: Clock, keepMs: number): St
   const batches = new Map<string, Batch>();
   /** In how many batches each id is: while some are made one, it is in two. */
   const known = new Map<string, number>();
-  const heard = Promise.withResolvers<void>();
+  const loaded = Promise.withResolvers<void>();
   let watching: Promise<Watch> | undefined;
   let next: { readonly ids: string[]; readonly written: Promise<void> } | undefined;
   let last: Promise<unknown> = Promise.resolve();
@@ -57,40 +57,40 @@ export function createSeenEvents(store: Store, clock: Clock, keepMs: number): St
     else {
       for (const key of [...batches.keys()]) forget(key);
       for (const { key, value } of change.entries) learn(key, batchOf(value));
-      heard.resolve();
+      loaded.resolve();
     }
   };
   /** Begun with the first event, not with the process: what never gets one has nothing to watch. */
-  const watched = async (): Promise<void> => {
+  const ensureWatching = async (): Promise<void> => {
     watching ??= store.watch(prefix, take);
     await watching.catch((error: unknown) => {
       watching = undefined;
       throw error;
     });
-    await heard.promise;
+    await loaded.promise;
   };
   const outdated = (): string[] => {
     let left = known.size;
     const isOld = (key: string): boolean => {
       const { at = 0, ids = [] } = batches.get(key) ?? {};
-      if (left <= mostIds && at >= clock.now() - keepMs) return false;
+      if (left <= maxIds && at >= clock.now() - keepMs) return false;
       left -= ids.length;
       return true;
     };
     // Keys sort by time: the oldest go first.
-    return [...batches.keys()].sort().filter(isOld).slice(0, mostRemoved);
+    return [...batches.keys()].sort().filter(isOld).slice(0, maxRemoved);
   };
   /** Several that are of about the same time and fit into one. */
   const mergeable = (): readonly string[] => {
     const windows = Map.groupBy(batches, ([, { at }]) => Math.floor((at * windowsKept) / keepMs));
     for (const window of windows.values()) {
-      let room = mostInBatch;
+      let room = maxBatchIds;
       const smallestFirst = window.sort(([, a], [, b]) => a.ids.length - b.ids.length);
       const fitting = smallestFirst.filter(([, { ids }]) => {
         room -= ids.length;
         return room >= 0;
       });
-      if (fitting.length >= mergedFrom) return fitting.slice(0, mostRemoved).map(([key]) => key);
+      if (fitting.length >= minMerged) return fitting.slice(0, maxRemoved).map(([key]) => key);
     }
     return [];
   };
@@ -128,11 +128,11 @@ export function createSeenEvents(store: Store, clock: Clock, keepMs: number): St
 
   return {
     async has(id) {
-      await watched();
+      await ensureWatching();
       return known.has(id);
     },
     async add(id) {
-      if (!next || next.ids.length >= mostInBatch) next = startBatch();
+      if (!next || next.ids.length >= maxBatchIds) next = startBatch();
       next.ids.push(id);
       await next.written;
     },

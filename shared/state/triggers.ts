@@ -20,7 +20,7 @@ const key = keys.global('triggers');
 const seenEveryMs = 60_000;
 
 /** After so long without a number nobody knows what it did meanwhile: the duration begins anew. */
-export const longestGapMs = 300_000;
+export const maxGapMs = 300_000;
 
 export interface TriggerTimes {
   readonly times: readonly TriggerTime[];
@@ -34,7 +34,7 @@ export async function readTriggerTimes(store: Store): Promise<TriggerTimes> {
 }
 
 /** Since when a trigger has been on the side of its threshold that this value is on. */
-export function timed(
+export function updateTriggerTime(
   pool: string,
   { name, threshold, scaleDirection }: Trigger,
   value: number,
@@ -43,7 +43,7 @@ export function timed(
 ): TriggerTime {
   const beyond = scaleDirection === 'up' ? value > threshold : value < threshold;
   const before = known.find((one) => one.pool === pool && one.trigger === name);
-  const same = before?.beyond === beyond && before.threshold === threshold && now - before.at <= longestGapMs;
+  const same = before?.beyond === beyond && before.threshold === threshold && now - before.at <= maxGapMs;
   return { pool, trigger: name, threshold, beyond, since: same ? before.since : now, at: now };
 }
 

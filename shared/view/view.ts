@@ -7,7 +7,7 @@ import { Settings as SettingsSchema } from '../schema/settings.ts';
 import { decode } from '../state/codec.ts';
 import type { MachineRecord, StoredOperation } from '../state/inventory.ts';
 import { keys, splitKey } from '../state/keys.ts';
-import { checked, createRecordReader } from '../state/machine-record.ts';
+import { createRecordReader, parseStored } from '../state/machine-record.ts';
 
 /** The store as it is now, in memory: what people look at is never listed anew for every look. */
 export interface View {
@@ -90,7 +90,7 @@ export async function openView(store: Store, clock: Clock): Promise<View> {
       list('pools', (sorted) =>
         sorted
           .filter(({ key }) => splitKey(key, keys.pools).part === 'config')
-          .map(({ key, value }) => checked(PoolSchema, key, decode(key, value))),
+          .map(({ key, value }) => parseStored(PoolSchema, key, decode(key, value))),
       ),
     operations: () =>
       list('operations', (sorted) => sorted.map(({ key, value }) => decode<StoredOperation>(key, value))),
@@ -104,7 +104,7 @@ export async function openView(store: Store, clock: Clock): Promise<View> {
     settings() {
       const key = keys.global('config');
       const entry = entries.about.get(key);
-      return checked(SettingsSchema, key, entry ? decode(key, entry.value) : {});
+      return parseStored(SettingsSchema, key, entry ? decode(key, entry.value) : {});
     },
     caption() {
       const key = keys.global('caption');

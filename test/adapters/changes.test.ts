@@ -1,7 +1,7 @@
 import type { MachineEvent } from '../../shared/core/machine/lifecycle.ts';
 import type { Lease, Store } from '../../shared/ports/store.ts';
 import type { Inventory, MachineRecord } from '../../shared/state/inventory.ts';
-import { happen, observe, recordCommand, remember } from '../../shared/state/machine-writes.ts';
+import { applyEvent, recordCommand, saveIdle, saveObservation } from '../../shared/state/machine-writes.ts';
 import { leaseOf, now, openInventory, powerOn, recordOf, revisionOf, settings } from './inventory-harness.ts';
 
 let store: Store;
@@ -15,10 +15,10 @@ afterEach(() => store.close());
 
 const begin = async (id?: string) => {
   const record = await recordOf(inventory);
-  return happen(inventory, record, { ...powerOn(record, id), lease, settings, now });
+  return applyEvent(inventory, record, { ...powerOn(record, id), lease, settings, now });
 };
-const occur = async (event: MachineEvent, more: Partial<Parameters<typeof happen>[2]> = {}, at = now) =>
-  happen(inventory, await recordOf(inventory), { event, by: 'test', lease, settings, now: at, ...more });
+const occur = async (event: MachineEvent, more: Partial<Parameters<typeof applyEvent>[2]> = {}, at = now) =>
+  applyEvent(inventory, await recordOf(inventory), { event, by: 'test', lease, settings, now: at, ...more });
 /** Another holder of the lease, while the first still believes in its own. */
 async function takeOver(): Promise<void> {
   await store.commit([], [{ delete: lease.fence.key }]);
@@ -105,7 +105,7 @@ describe('something happens to a machine', () => {
     const record = await recordOf(inventory);
     const key = `/baremetal/nodes/m-1/spec`;
     await store.commit([], [{ put: key, value: JSON.stringify({ v: 1, ...record.input, rack: 'other' }) }]);
-    const result = await happen(inventory, record, { ...powerOn(record), lease, settings, now });
+    const result = await applyEvent(inventory, record, { ...powerOn(record), lease, settings, now });
     expect(result).toEqual({ kind: 'conflict' });
     expect(await inventory.operation('op-1')).toBeUndefined();
   });
@@ -114,7 +114,7 @@ describe('something happens to a machine', () => {
     const record = await recordOf(inventory);
     const both = await Promise.all(
       ['op-1', 'op-2'].map((id) =>
-        happen(inventory, record, { ...powerOn(record, id), lease, settings, now }),
+        applyEvent(inventory, record, { ...powerOn(record, id), lease, settings, now }),
       ),
     );
     expect(both.map(({ kind }) => kind).sort()).toEqual(['changed', 'conflict']);
@@ -143,30 +143,30 @@ describe('something happens to a machine', () => {
 
 describe('what is seen of a machine', () => {
   test('is written where it differs, and only there', async () => {
-    expect(await observe(inventory, await recordOf(inventory), { powerState: 'off' })).toBe(true);
+    expect(await saveObservation(inventory, await recordOf(inventory), { powerState: 'off' })).toBe(true);
     const record = await recordOf(inventory);
     expect(record.status).toMatchObject({ powerState: 'off', state: 'off' });
     const before = await revisionOf(store);
     const same = { powerState: 'off', kubernetesNode: undefined, drain: undefined } as const;
-    expect(await observe(inventory, record, same)).toBe(true);
+    expect(await saveObservation(inventory, record, same)).toBe(true);
     expect(await revisionOf(store)).toBe(before);
-    await observe(inventory, record, { drain: { podsLeft: 1, podsTotal: 2 } });
+    await saveObservation(inventory, record, { drain: { podsLeft: 1, podsTotal: 2 } });
     expect((await recordOf(inventory)).status.drain).toEqual({ podsLeft: 1, podsTotal: 2 });
   });
 
   test('does not overwrite what happened meanwhile', async () => {
     const stale = await recordOf(inventory);
     await begin();
-    expect(await observe(inventory, stale, { powerState: 'off' })).toBe(false);
+    expect(await saveObservation(inventory, stale, { powerState: 'off' })).toBe(false);
     expect((await recordOf(inventory)).status.state).toBe('powering-on');
   });
 
   test('what an evaluation remembers is fenced too', async () => {
-    await remember(inventory, await recordOf(inventory), { idleSince: 5 }, lease);
+    await saveIdle(inventory, await recordOf(inventory), { idleSince: 5 }, lease);
     expect((await recordOf(inventory)).metrics).toEqual({ idleSince: 5 });
     const record = await recordOf(inventory);
     await takeOver();
-    await remember(inventory, record, { idleSince: 6 }, lease);
+    await saveIdle(inventory, record, { idleSince: 6 }, lease);
     expect((await recordOf(inventory)).metrics).toEqual({ idleSince: 5 });
   });
 });
@@ -194,7 +194,7 @@ describe('a command is written down before it is sent', () => {
 
   test('not when the machine has changed since, nor without the lease', async () => {
     const stale = await recordOf(inventory);
-    await observe(inventory, stale, { powerState: 'on' });
+    await saveObservation(inventory, stale, { powerState: 'on' });
     expect(await command(stale)).toBe(false);
     const record = await recordOf(inventory);
     await takeOver();

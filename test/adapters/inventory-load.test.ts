@@ -5,7 +5,7 @@ import { createLog } from '../../shared/process/log.ts';
 import { encode } from '../../shared/state/codec.ts';
 import { loadInventory } from '../../shared/state/inventory-load.ts';
 import { keys } from '../../shared/state/keys.ts';
-import { happen } from '../../shared/state/machine-writes.ts';
+import { applyEvent } from '../../shared/state/machine-writes.ts';
 import { fc } from '../../tools/support/seeded.ts';
 import {
   config,
@@ -102,7 +102,7 @@ test('a machine with an operation under way is kept and named, and so is its poo
   );
   const lease = await leaseOf(store);
   const record = await recordOf(inventory);
-  await happen(inventory, record, { ...powerOn(record), lease, settings, now });
+  await applyEvent(inventory, record, { ...powerOn(record), lease, settings, now });
 
   const without = config([machine('m-2')]);
   expect(await loadInventory(store, without)).toMatchObject({ kept: ['m-1'] });
@@ -111,7 +111,7 @@ test('a machine with an operation under way is kept and named, and so is its poo
   expect((await inventory.pools()).map(({ name }) => name)).toEqual(['old', 'rack']);
 
   const event = { type: 'failed', code: 'power-on-failed', message: 'no' } as const;
-  await happen(inventory, await recordOf(inventory), { event, by: 'test', lease, settings, now });
+  await applyEvent(inventory, await recordOf(inventory), { event, by: 'test', lease, settings, now });
   expect(await loadInventory(store, without)).toMatchObject({ kept: [] });
   expect(await keysIn(`${keys.nodes}m-1/`)).toEqual([]);
   expect((await inventory.pools()).map(({ name }) => name)).toEqual(['rack']);
@@ -138,7 +138,7 @@ test('fault 32: inventory edited during an operation → the operation keeps its
       const { inventory } = await open();
       const lease = await leaseOf(store);
       const before = await recordOf(inventory);
-      await happen(inventory, before, { ...powerOn(before), lease, settings, now });
+      await applyEvent(inventory, before, { ...powerOn(before), lease, settings, now });
       await lease.release();
       await loadInventory(store, config([machine('m-1', edit)]));
 

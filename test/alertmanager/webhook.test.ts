@@ -1,5 +1,5 @@
+import { createAlertQueue, respondInTime } from '../../functions/evaluate-scaling/alert-queue.ts';
 import { EvaluateInput } from '../../functions/evaluate-scaling/handler.ts';
-import { createAlertDesk, inTime } from '../../functions/evaluate-scaling/webhook.ts';
 import { openStore } from '../../shared/adapters/store/open-store.ts';
 import { done } from '../../shared/core/outcome.ts';
 import { realClock } from '../../shared/process/clock.ts';
@@ -115,14 +115,14 @@ test('who asks while alerts are being written down gets an evaluation of their o
     await written.promise;
     return [];
   };
-  const desk = createAlertDesk({ clock: realClock, inventory: { ...inventory, machines } });
-  desk.hand(EvaluateInput.parse(webhookEvent({ pool: 'rack' }).data).webhook?.alerts ?? []);
-  const settled = desk.settle();
-  desk.ask();
+  const desk = createAlertQueue({ clock: realClock, inventory: { ...inventory, machines } });
+  desk.add(EvaluateInput.parse(webhookEvent({ pool: 'rack' }).data).webhook?.alerts ?? []);
+  const settled = desk.flush();
+  desk.requestEvaluation();
   written.resolve();
   expect(await settled).toBe(true);
-  expect(await desk.settle()).toBe(true);
-  expect(await desk.settle()).toBe(false);
+  expect(await desk.flush()).toBe(true);
+  expect(await desk.flush()).toBe(false);
   await store.close();
 });
 
@@ -191,7 +191,7 @@ describe('the answer comes before Alertmanager gives up', () => {
 
   test('when the evaluation takes longer, it goes on without', async () => {
     const slow = Promise.withResolvers<ReturnType<typeof done>>();
-    expect(await inTime(slow.promise, { log }, 1)).toMatchObject({
+    expect(await respondInTime(slow.promise, { log }, 1)).toMatchObject({
       kind: 'done',
       answer: { summary: expect.stringContaining('goes on') },
     });
@@ -199,7 +199,7 @@ describe('the answer comes before Alertmanager gives up', () => {
   });
 
   test('else it is the evaluation’s own, errors included', async () => {
-    expect(await inTime(Promise.resolve(done('it')), { log })).toEqual(done('it'));
-    await expect(inTime(Promise.reject(new Error('no store')), { log })).rejects.toThrow('no store');
+    expect(await respondInTime(Promise.resolve(done('it')), { log })).toEqual(done('it'));
+    await expect(respondInTime(Promise.reject(new Error('no store')), { log })).rejects.toThrow('no store');
   });
 });

@@ -5,9 +5,9 @@ import { Writable } from 'node:stream';
 import { runCli } from '../../cli/cli.ts';
 import { openStore } from '../../shared/adapters/store/open-store.ts';
 import { newSigningKey, signerOf } from '../../shared/crypto/ed25519.ts';
-import { noteLatency, writeOffer } from '../../shared/state/offers.ts';
+import { saveLatencies, writeOffer } from '../../shared/state/offers.ts';
 import { writeAudit } from '../../shared/state/peering-audit.ts';
-import { judge, sealOffer } from '../../shared/state/sealed-offer.ts';
+import { sealOffer, verifyOffer } from '../../shared/state/sealed-offer.ts';
 
 const minute = 60_000;
 let folder: string;
@@ -26,7 +26,7 @@ const offerOf = (name: string, cpu: number, agoMs: number) => {
     resources: { cpu: 8, memory: '32Gi' },
     price: { cpu },
   };
-  const taken = judge(sealOffer(terms, about, keys.privateKey), {
+  const taken = verifyOffer(sealOffer(terms, about, keys.privateKey), {
     trust: [{ clusterID: 'north', publicKey: keys.publicKey }],
     now: validFrom,
   });
@@ -41,7 +41,7 @@ beforeAll(async () => {
   const now = Date.now();
   await writeOffer(open, offerOf('spare', 0.02, 0), { from: 'https://north.example/discovery', now });
   await writeOffer(open, offerOf('over', 0.01, 90 * minute), { from: 'published', now });
-  await noteLatency(open, new Map([['https://north.example:8443/discovery', 12]]));
+  await saveLatencies(open, new Map([['https://north.example:8443/discovery', 12]]));
   const refused = {
     what: 'exchange',
     who: 'south',

@@ -10,7 +10,7 @@ import type { ConfigInput } from '../../shared/schema/config-file.ts';
 import { Settings } from '../../shared/schema/settings.ts';
 import { createInventory, type Inventory } from '../../shared/state/inventory.ts';
 import { loadInventory } from '../../shared/state/inventory-load.ts';
-import { happen } from '../../shared/state/machine-writes.ts';
+import { applyEvent } from '../../shared/state/machine-writes.ts';
 import { eventually } from '../../tools/support/eventually.ts';
 import { type Caller, callerOf } from '../../tools/worlds/cluster-autoscaler-client.ts';
 
@@ -124,7 +124,14 @@ export async function openBench(
         const record = await inventory.machine(name);
         if (!record) throw new Error(`there is no machine ${name}`);
         const now = Math.max(Date.now(), record.status.stateSince + 1);
-        const result = await happen(inventory, record, { event, by: 'test', observed, lease, settings, now });
+        const result = await applyEvent(inventory, record, {
+          event,
+          by: 'test',
+          observed,
+          lease,
+          settings,
+          now,
+        });
         await lease.release();
         if (result.kind !== 'changed') throw new Error(`${event.type} on ${name}: ${JSON.stringify(result)}`);
       }

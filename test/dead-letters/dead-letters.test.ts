@@ -12,7 +12,7 @@ import { createLog } from '../../shared/process/log.ts';
 import { createMetrics } from '../../shared/process/metrics.ts';
 import { served } from '../../shared/server/function.ts';
 import { type Served, serve } from '../../shared/server/serve.ts';
-import { createDeadLetters, type KeptLetter } from '../../shared/state/dead-letters.ts';
+import { createDeadLetters, type StoredDeadLetter } from '../../shared/state/dead-letters.ts';
 import { createInventory } from '../../shared/state/inventory.ts';
 import { runBamel } from '../cli/run-bamel.ts';
 
@@ -120,7 +120,7 @@ test('types of senders do not become labels of metrics', async () => {
 test('by hand: listed, sent again, forgotten', async () => {
   await giveUp('dev.bamel.power.requested');
   const { body } = await byHand({});
-  const [letter] = (body as { deadLetters: KeptLetter[] }).deadLetters;
+  const [letter] = (body as { deadLetters: StoredDeadLetter[] }).deadLetters;
   expect(await byHand({ replay: ['dead-0'] })).toMatchObject({ status: 422 });
   expect(sent).toEqual([]);
   expect(await byHand({ replay: [letter?.id] })).toEqual({ status: 200, body: { replayed: [letter?.id] } });

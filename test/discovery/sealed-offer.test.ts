@@ -1,7 +1,7 @@
 import type { OfferTerms } from '../../shared/core/remote/remote-settings.ts';
 import { newSigningKey, signerOf } from '../../shared/crypto/ed25519.ts';
 import { toOffer } from '../../shared/schema/offer.ts';
-import { judge, type Publication, sealOffer } from '../../shared/state/sealed-offer.ts';
+import { type Publication, sealOffer, verifyOffer } from '../../shared/state/sealed-offer.ts';
 import { fc } from '../../tools/support/seeded.ts';
 
 const now = Date.UTC(2026, 10, 16);
@@ -28,7 +28,7 @@ const about: Publication = {
 };
 const seal = (more: Partial<OfferTerms> = {}, when: Partial<Publication> = {}, key = privateKey) =>
   sealOffer({ ...terms, ...more }, { ...about, ...when }, key);
-const judged = (given: unknown, at = now) => judge(given, { trust, now: at });
+const judged = (given: unknown, at = now) => verifyOffer(given, { trust, now: at });
 
 /** Signed by somebody who is trusted, whatever it says. */
 const signedText = (text: string) => {

@@ -1,4 +1,4 @@
-import { afterTheFirst, coalesce } from '../../shared/process/coalesce.ts';
+import { coalesce, skipFirst } from '../../shared/process/coalesce.ts';
 
 // Fault 22 and what a storm does to the store: test/alertmanager. Here only what shares an evaluation.
 
@@ -56,7 +56,7 @@ test('the event that a process was started for is looked at at once; those after
   const gathered = Promise.withResolvers<void>();
   let runs = 0;
   const evaluate = coalesce(
-    afterTheFirst(() => gathered.promise),
+    skipFirst(() => gathered.promise),
     async () => {
       runs += 1;
       return runs;

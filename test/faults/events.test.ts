@@ -1,5 +1,5 @@
 import { functionTable } from '../../functions/index.ts';
-import { carryOut } from '../../functions/power-action/carry-out.ts';
+import { runPowerOperation } from '../../functions/power-action/run-operation.ts';
 import { events, machineEvent } from '../../shared/ports/event-types.ts';
 import { fc } from '../../tools/support/seeded.ts';
 import { type MiniWorld, startMiniWorld, tick } from './mini-world.ts';
@@ -152,7 +152,7 @@ test('power-action never commands a machine that is still being drained', async 
     }
     const status = JSON.parse((await world.store.get('/baremetal/nodes/m-1/status'))?.value ?? '{}');
     expect(status).toMatchObject({ state: 'draining', operation: expect.any(String) });
-    if (instance) await carryOut(instance.deps, 'm-1', new AbortController().signal);
+    if (instance) await runPowerOperation(instance.deps, 'm-1', new AbortController().signal);
     expect(commandsOf(world, 'm-1')).toBe('on');
   });
 });

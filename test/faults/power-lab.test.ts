@@ -1,7 +1,7 @@
 import type { Deps } from '../../functions/deps.ts';
 import { powerAction } from '../../functions/power-action/handler.ts';
 import { openStore } from '../../shared/adapters/store/open-store.ts';
-import { byHand } from '../../shared/by-hand/power.ts';
+import { requestPower } from '../../shared/by-hand/power.ts';
 import type { MachineStatus } from '../../shared/core/machine/machine.ts';
 import { driverFor } from '../../shared/drivers/index.ts';
 import type { Store } from '../../shared/ports/store.ts';
@@ -119,7 +119,7 @@ const sent = (): string[] => machine().commands.map(({ verb }) => verb);
 const powerOn = async (): Promise<void> => {
   const { inventory, deps } = bench;
   const { clock, owner } = deps;
-  expect(await byHand({ inventory, clock, owner }, name, { power: 'on' })).toMatchObject({ ok: true });
+  expect(await requestPower({ inventory, clock, owner }, name, { power: 'on' })).toMatchObject({ ok: true });
 };
 const inState = (state: string): Promise<void> =>
   eventually(async () => expect((await status()).state).toBe(state), 60_000);

@@ -1,5 +1,5 @@
 import { type Deps, underLease } from '../../functions/deps.ts';
-import { createBmcs } from '../../functions/power-action/circuit-breaker.ts';
+import { createCircuitBreaker } from '../../functions/power-action/circuit-breaker.ts';
 import { openStore } from '../../shared/adapters/store/open-store.ts';
 import type { MachineSpec } from '../../shared/core/machine/machine.ts';
 import { PowerError } from '../../shared/ports/power.ts';
@@ -105,7 +105,7 @@ test('a lease that another holds is counted by kind, not by machine', async () =
 
 test('BMCs that are left alone are counted while they are', async () => {
   const metrics = createMetrics();
-  const bmcs = createBmcs({ clock: realClock, log, metrics } as unknown as Deps);
+  const bmcs = createCircuitBreaker({ clock: realClock, log, metrics } as unknown as Deps);
   const spec = { name: 'm-1', mgmtAddress: '192.0.2.1' } as MachineSpec;
   const { timings } = Settings.parse({});
   const paused = async () => (await metrics.bmcsPaused.get()).values[0]?.value;

@@ -1,4 +1,4 @@
-import { byHand } from '../../shared/by-hand/power.ts';
+import { requestPower } from '../../shared/by-hand/power.ts';
 import type { Node } from '../../shared/core/cluster/cluster.ts';
 import type { MachineStatus } from '../../shared/core/machine/machine.ts';
 import { node } from '../core/support/builders.ts';
@@ -20,8 +20,8 @@ async function start(options: WorldOptions = {}, status: Partial<MachineStatus> 
   await put('m-1', status);
   await put('m-2', { ...serving, kubernetesNode: 'm-2' });
 }
-const ask = (wish: Parameters<typeof byHand>[2], nodes?: readonly Node[]) =>
-  byHand(
+const ask = (wish: Parameters<typeof requestPower>[2], nodes?: readonly Node[]) =>
+  requestPower(
     {
       ...world.process().deps,
       cluster: nodes && ({ view: async () => ({ nodes, pods: [] }) } as never),

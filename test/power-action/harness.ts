@@ -13,7 +13,7 @@ import { createLog } from '../../shared/process/log.ts';
 import type { ConfigInput } from '../../shared/schema/config-file.ts';
 import { createInventory, type MachineRecord } from '../../shared/state/inventory.ts';
 import { loadInventory } from '../../shared/state/inventory-load.ts';
-import { happen } from '../../shared/state/machine-writes.ts';
+import { applyEvent } from '../../shared/state/machine-writes.ts';
 import { createVirtualClock, type VirtualClock } from './virtual-clock.ts';
 
 /** A machine as its driver sees it. Tests change what it does. */
@@ -145,7 +145,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
         cluster: undefined as unknown as Cluster,
         driverFor: async (spec) => scriptedDriver(spec),
         credentials: async () => world.credentials,
-        releaseStrays: (_pool, _provider, isKnown) => world.strays(isKnown),
+        releaseOrphans: (_pool, _provider, isKnown) => world.strays(isKnown),
         sink: { emit: async (event) => void emitted.push(event) },
         clock,
         log,
@@ -177,7 +177,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
       if (!lease) throw new Error('no lease');
       const record = await world.record(name);
       const operation = `op-${name}-${goal}-${clock.now()}`;
-      const result = await happen(inventory, record, {
+      const result = await applyEvent(inventory, record, {
         event: { type: goal === 'on' ? 'power-on-requested' : 'cut-requested', operation },
         by: 'test',
         why: 'a test',

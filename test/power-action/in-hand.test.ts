@@ -1,5 +1,5 @@
-import { drainByHand } from '../../shared/by-hand/drain.ts';
-import { liftQuarantine } from '../../shared/by-hand/end-quarantine.ts';
+import { requestDrain } from '../../shared/by-hand/drain.ts';
+import { endQuarantine } from '../../shared/by-hand/end-quarantine.ts';
 import { setMaintenance } from '../../shared/by-hand/maintenance.ts';
 import type { MachineStatus } from '../../shared/core/machine/machine.ts';
 import { startWorld, tickUntil, type World } from './harness.ts';
@@ -64,7 +64,7 @@ test('what is under way is not interrupted: it is said what is', async () => {
 test('a quarantine that is lifted is over, and it is kept who lifted it', async () => {
   const lastError = { code: 'never-joined', message: 'no Ready node', at: 1 } as const;
   await start({ state: 'error', lastError, retryAt: Number.MAX_SAFE_INTEGER, attempts: 3 });
-  expect(await liftQuarantine(hands(), 'm-1', by)).toMatchObject({ ok: true });
+  expect(await endQuarantine(hands(), 'm-1', by)).toMatchObject({ ok: true });
   const { status, history } = await world.record('m-1');
   expect(status.retryAt).toBeUndefined();
   expect(history.at(-1)).toMatchObject({ event: 'quarantine-lifted', by, from: 'error', to: 'error' });
@@ -72,7 +72,7 @@ test('a quarantine that is lifted is over, and it is kept who lifted it', async 
 
 test('uncordon by hand calls a drain off, and whoever drains is woken', async () => {
   await start({ ...serving, state: 'draining', operation: 'op-1' });
-  const asked = await drainByHand(hands(), 'm-1', { action: 'uncordon', by });
+  const asked = await requestDrain(hands(), 'm-1', { action: 'uncordon', by });
   expect(asked).toMatchObject({ ok: true, answer: 'm-1 is ready: its drain is called off' });
   expect(world.emitted.at(-1)?.type).toBe('dev.bamel.drain.aborted');
   expect((await world.record('m-1')).history.at(-1)).toMatchObject({ event: 'drain-aborted', by });
@@ -80,7 +80,7 @@ test('uncordon by hand calls a drain off, and whoever drains is woken', async ()
 
 test('uncordon by hand: too late once it is drained', async () => {
   await start({ ...serving, state: 'powering-off', operation: 'op-1' });
-  expect(await drainByHand(hands(), 'm-1', { action: 'uncordon', by })).toMatchObject({
+  expect(await requestDrain(hands(), 'm-1', { action: 'uncordon', by })).toMatchObject({
     ok: false,
     why: expect.stringContaining('on its way off'),
   });

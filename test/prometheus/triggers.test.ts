@@ -1,11 +1,11 @@
-import { createTriggers, numberOf } from '../../functions/evaluate-scaling/triggers.ts';
+import { createTriggers, resultOf } from '../../functions/evaluate-scaling/triggers.ts';
 import { openStore } from '../../shared/adapters/store/open-store.ts';
 import { defaultPool, type PoolSpec } from '../../shared/core/settings.ts';
 import { type Measured, MetricsError } from '../../shared/ports/metrics.ts';
 import type { Store } from '../../shared/ports/store.ts';
 import { createLog } from '../../shared/process/log.ts';
 import { createInventory } from '../../shared/state/inventory.ts';
-import { longestGapMs } from '../../shared/state/triggers.ts';
+import { maxGapMs } from '../../shared/state/triggers.ts';
 
 const log = createLog({ level: 'silent', format: 'json' });
 const minute = 60_000;
@@ -42,7 +42,7 @@ function start(answer: () => Promise<Measured>) {
     state,
     read,
     async evaluate(pools: readonly PoolSpec[] = [pool()]) {
-      const { readings, remember } = await read(pools);
+      const { readings, save: remember } = await read(pools);
       const lease = await store.acquire('evaluate', 10_000, 'test');
       if (!lease) throw new Error('somebody holds the lease');
       await remember(lease);
@@ -71,7 +71,7 @@ describe('the number that counts', () => {
       { note: 'the answer of Prometheus is as of 120 s from now' },
     ],
   ])('%s', (_what, measured, found) => {
-    expect(numberOf(measured, at)).toEqual(found);
+    expect(resultOf(measured, at)).toEqual(found);
   });
 });
 
@@ -112,7 +112,7 @@ test('a gap that is short does not begin it anew; a long one does: nobody knows 
   answer = numbers;
   world.state.now += minute;
   expect(await world.evaluate()).toMatchObject({ value: 11, since: began });
-  world.state.now += longestGapMs + 1;
+  world.state.now += maxGapMs + 1;
   expect(await world.evaluate()).toMatchObject({ value: 11, since: world.state.now });
 });
 

@@ -4,8 +4,8 @@ import { hostPermissions, rulesOf } from '../../scripts/generate/install/rbac.ts
 
 const names = deployed.map(({ name }) => name);
 const allowed = (given: Permissions | undefined): string[] => {
-  const { everywhere, atHome } = rulesOf(given ?? { sees: [], everywhere: [], atHome: [] });
-  return [...everywhere, ...atHome].flatMap(({ apiGroups, resources, verbs }) =>
+  const { clusterWide, ownNamespace } = rulesOf(given ?? { watches: [], clusterWide: [], ownNamespace: [] });
+  return [...clusterWide, ...ownNamespace].flatMap(({ apiGroups, resources, verbs }) =>
     verbs.map((verb) => `${verb} ${apiGroups}/${resources}`),
   );
 };
@@ -47,8 +47,8 @@ test('the host may do what its functions may, and nothing else', () => {
 });
 
 test('borrowing and lending read and delete only the Secrets that are named, and list none', () => {
-  const rules = Object.values(remotePermissions).flatMap(({ everywhere, inLiqo }) => [
-    ...everywhere,
+  const rules = Object.values(remotePermissions).flatMap(({ clusterWide, inLiqo }) => [
+    ...clusterWide,
     ...inLiqo,
   ]);
   const secrets = rules.filter(({ resources }) => resources.includes('secrets'));

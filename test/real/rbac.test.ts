@@ -101,9 +101,10 @@ describeWith(controlPlanePrograms, 'every function with a ServiceAccount of its 
 
   test.each(everybody)('%s may do exactly what is declared', async (name) => {
     const declared = rulesOf(
-      permissions[name] ?? (name === 'host' ? hostPermissions : { sees: [], everywhere: [], atHome: [] }),
+      permissions[name] ??
+        (name === 'host' ? hostPermissions : { watches: [], clusterWide: [], ownNamespace: [] }),
     );
-    const lines = (rules: typeof declared.atHome) =>
+    const lines = (rules: typeof declared.ownNamespace) =>
       rules.flatMap(({ apiGroups, resources, verbs }) =>
         verbs.map((verb) => `${verb} ${apiGroups[0]}/${resources[0]}`),
       );
@@ -111,8 +112,8 @@ describeWith(controlPlanePrograms, 'every function with a ServiceAccount of its 
     const anybody = await rightsOf(await plane.asServiceAccount('default', 'default'), 'default');
     const own = async (namespace: string) =>
       [...(await rightsOf(kubeConfig, namespace))].filter((right) => !anybody.has(right));
-    expect((await own('default')).sort()).toEqual(lines(declared.everywhere).sort());
-    const both = new Set([...lines(declared.everywhere), ...lines(declared.atHome)]);
+    expect((await own('default')).sort()).toEqual(lines(declared.clusterWide).sort());
+    const both = new Set([...lines(declared.clusterWide), ...lines(declared.ownNamespace)]);
     expect((await own(home)).sort()).toEqual([...both].sort());
   });
 
@@ -163,7 +164,12 @@ describeWith(controlPlanePrograms, 'every function with a ServiceAccount of its 
     for (const { definition, create } of functionTable) {
       const { name } = definition;
       const kubeconfig = inNamespace(await as(name));
-      const { deps, close } = await connect({ settings, log, kubeconfig, sees: permissions[name]?.sees });
+      const { deps, close } = await connect({
+        settings,
+        log,
+        kubeconfig,
+        watches: permissions[name]?.watches,
+      });
       cleanup.defer(close);
       functions.push(create({ ...deps, sink }));
       if (functions.length < functionTable.length) continue;

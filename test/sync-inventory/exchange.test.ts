@@ -6,7 +6,7 @@ import { formatCsv, parseCsv } from '../../shared/schema/csv.ts';
 import { MachineSpec } from '../../shared/schema/machine.ts';
 import { machinesFromCsv, machinesToCsv } from '../../shared/schema/machine-csv.ts';
 import { encode } from '../../shared/state/codec.ts';
-import { describedIn, importInventory } from '../../shared/state/inventory-exchange.ts';
+import { importInventory, readConfigInput } from '../../shared/state/inventory-exchange.ts';
 import { loadInventory } from '../../shared/state/inventory-load.ts';
 import { keys } from '../../shared/state/keys.ts';
 import { fc } from '../../tools/support/seeded.ts';
@@ -82,7 +82,7 @@ test('what is imported stays when the file is loaded; what a resource describes 
   });
   expect(result).toMatchObject({ changed: 1, refused: [expect.stringContaining('the resource n/theirs')] });
   await loadInventory(store, config([machine('filed')]));
-  expect((await describedIn(store)).machines.map(({ name, rack }) => [name, rack])).toEqual([
+  expect((await readConfigInput(store)).machines.map(({ name, rack }) => [name, rack])).toEqual([
     ['filed', undefined],
     ['new', undefined],
     ['theirs', undefined],

@@ -1,5 +1,5 @@
 import { keys } from '../../shared/state/keys.ts';
-import { happen } from '../../shared/state/machine-writes.ts';
+import { applyEvent } from '../../shared/state/machine-writes.ts';
 import { leaseOf, powerOn, recordOf, settings } from '../adapters/inventory-harness.ts';
 import { type Kind, machineSpec, type SyncWorld } from './sync-world.ts';
 
@@ -27,7 +27,7 @@ export function deletionTests(getWorld: () => SyncWorld, applyAll: () => Promise
     await applyAll();
     const lease = await leaseOf(world.store);
     const record = await recordOf(world.inventory);
-    await happen(world.inventory, record, { ...powerOn(record), lease, settings, now: Date.now() });
+    await applyEvent(world.inventory, record, { ...powerOn(record), lease, settings, now: Date.now() });
     await world.delete('BareMetalNode', 'm-1');
     await world.synced(async () =>
       expect(await world.condition('BareMetalNode', 'm-1', 'Deleting')).toMatchObject({
@@ -38,7 +38,7 @@ export function deletionTests(getWorld: () => SyncWorld, applyAll: () => Promise
     );
     expect(await recordOf(world.inventory)).toMatchObject({ status: { operation: 'op-1' } });
     const event = { type: 'failed', code: 'power-on-failed', message: 'no' } as const;
-    await happen(world.inventory, await recordOf(world.inventory), {
+    await applyEvent(world.inventory, await recordOf(world.inventory), {
       event,
       by: 'test',
       lease,

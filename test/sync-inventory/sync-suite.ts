@@ -1,6 +1,6 @@
 import type { KubeConfig } from '@kubernetes/client-node';
 import { keys } from '../../shared/state/keys.ts';
-import { happen } from '../../shared/state/machine-writes.ts';
+import { applyEvent } from '../../shared/state/machine-writes.ts';
 import { eventually } from '../../tools/support/eventually.ts';
 import { freshNamespace } from '../../tools/worlds/cluster-client.ts';
 import { leaseOf, powerOn, recordOf, settings } from '../adapters/inventory-harness.ts';
@@ -149,7 +149,7 @@ export function syncContract(name: string, start: () => Promise<SyncHarness>): v
       await applyAll();
       const lease = await leaseOf(world.store);
       const before = await recordOf(world.inventory);
-      await happen(world.inventory, before, { ...powerOn(before), lease, settings, now: Date.now() });
+      await applyEvent(world.inventory, before, { ...powerOn(before), lease, settings, now: Date.now() });
       await world.apply(
         'BareMetalNode',
         'm-1',

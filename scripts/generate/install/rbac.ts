@@ -32,22 +32,22 @@ function merged(rules: readonly Rule[]) {
   });
 }
 
-export const rulesOf = ({ sees, everywhere, atHome }: Permissions) => ({
-  everywhere: merged([
-    ...sees.map((part) => {
+export const rulesOf = ({ watches, clusterWide, ownNamespace }: Permissions) => ({
+  clusterWide: merged([
+    ...watches.map((part) => {
       const [apiGroup, resource] = seen[part];
       return { apiGroup, resources: [resource], verbs: ['list', 'watch'] };
     }),
-    ...everywhere,
+    ...clusterWide,
   ]),
-  atHome: merged(atHome),
+  ownNamespace: merged(ownNamespace),
 });
 
 const roleApi = 'rbac.authorization.k8s.io';
 
 function account(name: string, given: Permissions): object[] {
   const metadata = { name: accountOf(name), labels: labelsOf(name) };
-  const { everywhere, atHome } = rulesOf(given);
+  const { clusterWide, ownNamespace } = rulesOf(given);
   const bound = (kind: 'ClusterRole' | 'Role', rules: readonly object[]): object[] =>
     rules.length === 0
       ? []
@@ -64,8 +64,8 @@ function account(name: string, given: Permissions): object[] {
   return [
     // With the namespace that the bindings name: only then kustomize changes it in both.
     { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { ...metadata, namespace } },
-    ...bound('ClusterRole', everywhere),
-    ...bound('Role', atHome),
+    ...bound('ClusterRole', clusterWide),
+    ...bound('Role', ownNamespace),
   ];
 }
 
@@ -78,9 +78,9 @@ const all = Object.values(permissions);
 
 /** All functions in one process may do what any of them may. */
 export const hostPermissions: Permissions = {
-  sees: [...new Set(all.flatMap(({ sees }) => sees))],
-  everywhere: all.flatMap(({ everywhere }) => everywhere),
-  atHome: all.flatMap(({ atHome }) => atHome),
+  watches: [...new Set(all.flatMap(({ watches }) => watches))],
+  clusterWide: all.flatMap(({ clusterWide }) => clusterWide),
+  ownNamespace: all.flatMap(({ ownNamespace }) => ownNamespace),
 };
 
 export const hostRbac = account('host', hostPermissions);

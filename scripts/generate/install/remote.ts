@@ -31,7 +31,7 @@ function boundTo(role: string, given: RemotePermissions): object[] {
   ];
   const metadata = { name: accountOf(`remote-${role}`), labels: labelsOf(`remote-${role}`) };
   return [
-    ...bound('ClusterRole', metadata, given.everywhere),
+    ...bound('ClusterRole', metadata, given.clusterWide),
     ...bound('Role', { ...metadata, namespace: liqoNamespace }, given.inLiqo),
   ];
 }

@@ -150,7 +150,7 @@ function sensorsOf(
 }
 
 /** Slices that we made and nobody keeps a record of. With a Node they may run something: they are only named. */
-async function releaseStrays(
+async function releaseOrphans(
   spec: MachineSpec,
   _options: Options,
   isKnown: (machine: string) => boolean,
@@ -178,4 +178,4 @@ function objectsOf({ objects }: DriverDeps, fail: Fail): KubeObjects {
   );
 }
 
-export const driver: DriverDefinition<Options> = { options: Options, create, releaseStrays };
+export const driver: DriverDefinition<Options> = { options: Options, create, releaseOrphans: releaseOrphans };

@@ -145,7 +145,7 @@ async function destroy(api: Api, guest: Guest, options: Options, signal: AbortSi
     throw new PowerError('busy', `VM ${guest.vmid} is still listed after it was deleted`);
 }
 
-async function releaseStrays(
+async function releaseOrphans(
   spec: MachineSpec,
   options: Options,
   isKnown: (machine: string) => boolean,
@@ -172,4 +172,4 @@ async function releaseStrays(
 const uuidIn = (smbios: string | undefined): string | undefined =>
   /(?:^|,)uuid=([0-9a-f-]{36})/i.exec(smbios ?? '')?.[1];
 
-export const driver: DriverDefinition<Options> = { options: Options, create, releaseStrays };
+export const driver: DriverDefinition<Options> = { options: Options, create, releaseOrphans: releaseOrphans };

@@ -168,7 +168,7 @@ test('all of it is done with the rights that config/remote/consumer and power-ac
   await driver.set('soft-off', patient(), 'op');
   await world.strays(() => true);
   const { consumer } = remotePermissions;
-  const given = [...(permissions['power-action']?.everywhere ?? []), ...(consumer?.everywhere ?? [])];
+  const given = [...(permissions['power-action']?.clusterWide ?? []), ...(consumer?.clusterWide ?? [])];
   const verbs = { GET: 'get', POST: 'create', PATCH: 'patch', DELETE: 'delete' };
   const allowed = ({ method, path }: Pick<KubeCall, 'method' | 'path'>): boolean => {
     const [, group = '', namespace, resource = '', name] =

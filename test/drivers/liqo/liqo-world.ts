@@ -11,7 +11,7 @@ import {
 } from '../../../shared/adapters/kubernetes/transport.ts';
 import type { MachineSpec } from '../../../shared/core/machine/machine.ts';
 import type { Provider } from '../../../shared/core/settings.ts';
-import { releaseStrays, type Strays } from '../../../shared/drivers/index.ts';
+import { type Orphans, releaseOrphans } from '../../../shared/drivers/index.ts';
 import type { Clock } from '../../../shared/ports/clock.ts';
 import type { KubeObjects } from '../../../shared/ports/kubernetes-objects.ts';
 import type { PowerDriver } from '../../../shared/ports/power.ts';
@@ -53,7 +53,7 @@ export interface LiqoWorld {
     | 'silent'
     | undefined;
   driver(more?: Partial<MachineSpec>, clock?: Clock): Promise<PowerDriver>;
-  strays(isKnown: (machine: string) => boolean): Promise<Strays | undefined>;
+  strays(isKnown: (machine: string) => boolean): Promise<Orphans | undefined>;
   /** What there is of a machine: `slice`, `virtual-node`, `node`. */
   there(name?: string): string[];
   /** Powers it on, and waits for all that comes of it. */
@@ -131,7 +131,7 @@ export async function startLiqoWorld(judge?: Judge): Promise<LiqoWorld> {
     driver: (more, clock = deps.clock) => driverOf({ ...spec, ...more }, { objects, clock }),
     strays: (isKnown) => {
       const lending = { name: 'liqo', options: {} } as Provider;
-      return releaseStrays('lent', lending, isKnown, { ...deps, objects }, AbortSignal.timeout(30_000));
+      return releaseOrphans('lent', lending, isKnown, { ...deps, objects }, AbortSignal.timeout(30_000));
     },
     there: (name = spec.name) =>
       Object.entries(isThere(name)).flatMap(([part, object]) => (object ? [part] : [])),

@@ -227,10 +227,10 @@ test('strays that are off are given back, those that run are named, the rest is 
   pve.add(1252, 'pve1', { ...config('busy'), running: true });
   pve.add(1300, 'pve1', config('out-of-range'));
   pve.add(100, 'pve1', config('untagged', 'other'));
-  const { options, releaseStrays } = await loadDriver('proxmox');
+  const { options, releaseOrphans } = await loadDriver('proxmox');
   const spec = made('pool');
   const isKnown = (name: string) => name === 'known';
-  expect(await releaseStrays?.(spec, options.parse(spec.options), isKnown, deps, patient())).toEqual({
+  expect(await releaseOrphans?.(spec, options.parse(spec.options), isKnown, deps, patient())).toEqual({
     released: ['lost'],
     running: ['busy'],
   });

@@ -5,7 +5,7 @@ import type { MachineRecord } from '../../shared/state/inventory.ts';
 import type { Deps } from '../deps.ts';
 
 /** The node is initialized: it is opened for everybody. */
-export async function startupDone(
+export async function removeStartupTaints(
   { cluster, log }: Deps,
   { spec }: MachineRecord,
   { name }: Node,

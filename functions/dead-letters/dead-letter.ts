@@ -8,7 +8,7 @@ const added = {
   destination: 'knativeerrordest',
 } as const;
 
-export function letterOf({ type, data, attributes }: ReceivedEvent, now: number): DeadLetter {
+export function toDeadLetter({ type, data, attributes }: ReceivedEvent, now: number): DeadLetter {
   const text = (name: string): string => String(attributes[name] ?? '');
   const code = text(added.code);
   const answer = errorIn(text(added.data));
@@ -30,13 +30,13 @@ function functionAt(destination: string): string {
 /** The body of the last answer, as base64; ours are `{"error": …}`, and a broker's filter wraps them once more. */
 function errorIn(encoded: string): string {
   const body = Buffer.from(encoded, 'base64').toString('utf8').trim();
-  const parsed = parsedOr(body);
+  const parsed = parseOrText(body);
   if (!isRecord(parsed)) return body;
   if (typeof parsed.errresponsebody === 'string') return errorIn(parsed.errresponsebody);
   return typeof parsed.error === 'string' ? parsed.error : body;
 }
 
-function parsedOr(text: string): unknown {
+function parseOrText(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

@@ -15,49 +15,49 @@ async function poolsOfAlerts(
 }
 
 /** Of a storm: more wake as well, but are not remembered. They come again. */
-const mostInHand = 5_000;
+const maxQueued = 5_000;
 
 /** Where alerts wait for the evaluation that they are looked at with. */
-export interface AlertDesk {
-  hand(alerts: readonly Alert[]): void;
+export interface AlertQueue {
+  add(alerts: readonly Alert[]): void;
   /** Somebody wants an evaluation, whatever the alerts. */
-  ask(): void;
+  requestEvaluation(): void;
   /** Writes down what was handed in. False: there is no reason to evaluate. */
-  settle(): Promise<boolean>;
+  flush(): Promise<boolean>;
   /** There was a reason, and nothing came of it: it still is one. */
-  failed(): void;
+  retry(): void;
 }
 
 /**
  * Twice the same alert, from whichever Alertmanager to whichever process, is one reason to look; that one is over is
  * none: a tick comes anyway, and nothing may happen because of it.
  */
-export function createAlertDesk(deps: Pick<Deps, 'inventory' | 'clock'>): AlertDesk {
-  const inHand = new Map<string, Alert>();
-  let owed = false;
+export function createAlertQueue(deps: Pick<Deps, 'inventory' | 'clock'>): AlertQueue {
+  const queued = new Map<string, Alert>();
+  let requested = false;
   return {
-    hand(alerts) {
+    add(alerts) {
       for (const { status, labels, fingerprint, startsAt } of alerts) {
         const alert = { status, labels, fingerprint, startsAt };
-        if (inHand.size < mostInHand) inHand.set(alertKey(alert), alert);
-        else owed ||= status === 'firing';
+        if (queued.size < maxQueued) queued.set(alertKey(alert), alert);
+        else requested ||= status === 'firing';
       }
     },
-    ask() {
-      owed = true;
+    requestEvaluation() {
+      requested = true;
     },
-    async settle() {
-      const alerts = [...inHand.values()];
-      inHand.clear();
+    async flush() {
+      const alerts = [...queued.values()];
+      queued.clear();
       // Now: who asks from here on is answered by the next evaluation.
-      const due = owed;
-      owed = false;
+      const due = requested;
+      requested = false;
       if (alerts.length === 0) return due;
       const poolOf = await poolsOfAlerts(deps, alerts);
       return (await recordAlerts(deps.inventory.store, alerts, poolOf, deps.clock.now())) > 0 || due;
     },
-    failed() {
-      owed = true;
+    retry() {
+      requested = true;
     },
   };
 }
@@ -70,7 +70,7 @@ export const nothingNew = done({
 const answerWithinMs = 5_000;
 
 /** The answer in time; the work goes on if it takes longer. */
-export async function inTime(
+export async function respondInTime(
   work: Promise<Outcome>,
   { log }: Pick<Deps, 'log'>,
   withinMs = answerWithinMs,

@@ -3,8 +3,8 @@ import { capacityOf } from '../../shared/core/machine/lifecycle.ts';
 import type { Settings } from '../../shared/core/settings.ts';
 import type { MachineRecord } from '../../shared/state/inventory.ts';
 import { cordonedBy, type Deps, underMachineLease } from '../deps.ts';
-import { tellNode } from './draining.ts';
-import { uncordon } from './end.ts';
+import { recordNodeEvent } from './drain-context.ts';
+import { uncordon } from './finish.ts';
 
 /** Serving machines whose node is still cordoned by us: their drain was called off, as demand came back. */
 export function stillCordoned(
@@ -23,11 +23,11 @@ export function stillCordoned(
 const isServing = (record: MachineRecord): boolean =>
   capacityOf(record) === 'serving' && !record.status.operation;
 
-/** Whoever was draining it notices soon, and lets go of it. */
+/** Whoever was context it notices soon, and lets go of it. */
 const patienceMs = 20_000;
 
 /** Opens the node again. */
-export async function release(
+export async function uncordonServing(
   deps: Deps,
   { spec }: MachineRecord,
   { name }: Node,
@@ -40,7 +40,7 @@ export async function release(
     if (!record || !node || !isServing(record) || !(await uncordon(deps.cluster, node))) return undefined;
     const story = 'is needed after all: uncordoned';
     deps.log.info({ step: 'drain', machine: spec.name, node: name, story }, 'drain called off');
-    await tellNode(deps, node, 'Normal', 'DrainCalledOff', `machine ${spec.name} ${story}`);
+    await recordNodeEvent(deps, node, 'Normal', 'DrainCalledOff', `machine ${spec.name} ${story}`);
     return 'uncordoned';
   });
 }

@@ -12,7 +12,7 @@ import type { createStateClock } from '../../shared/state/state-clock.ts';
 import type { Deps } from '../deps.ts';
 
 /** Everything one run looks at. */
-interface Sight {
+interface WatchInput {
   readonly deps: Deps;
   readonly records: readonly MachineRecord[];
   readonly pools: readonly PoolSpec[];
@@ -25,7 +25,7 @@ interface Sight {
 }
 
 /** The same with what is worked out once for all machines. */
-export interface Scene extends Sight {
+export interface WatchContext extends WatchInput {
   /** Why nothing is recovered at all. */
   readonly halted: string | undefined;
   /** Power cycles that we began within the last hour, by pool. */
@@ -35,7 +35,7 @@ export interface Scene extends Sight {
 
 const hourMs = 3_600_000;
 
-export function sceneOf(sight: Sight): Scene {
+export function watchContext(sight: WatchInput): WatchContext {
   const { records, matches, settings, deps } = sight;
   const since = deps.clock.now() - hourMs;
   const cycles = new Map<string, number>();
@@ -53,35 +53,35 @@ export function sceneOf(sight: Sight): Scene {
   };
 }
 
-export const poolOf = ({ pools }: Scene, { spec }: MachineRecord): PoolSpec | undefined =>
+export const poolOf = ({ pools }: WatchContext, { spec }: MachineRecord): PoolSpec | undefined =>
   pools.find(({ name }) => name === spec.pool);
 
-export const matchOf = ({ matches }: Scene, { spec }: MachineRecord): Match | undefined =>
+export const matchOf = ({ matches }: WatchContext, { spec }: MachineRecord): Match | undefined =>
   matches.byMachine.get(spec.name);
 
 /** What is to be done about a serving machine whose node is not Ready. */
-export function stepFor(scene: Scene, record: MachineRecord): RecoveryStep {
-  const { deps, settings, view, matches, sinceWhen } = scene;
+export function stepFor(context: WatchContext, record: MachineRecord): RecoveryStep {
+  const { deps, settings, view, matches, sinceWhen } = context;
   const { spec, status } = record;
-  const pool = poolOf(scene, record);
-  const node = matchOf(scene, record)?.node;
+  const pool = poolOf(context, record);
+  const node = matchOf(context, record)?.node;
   if (!pool || capacityOf(record) !== 'serving' || node?.ready || matches.unclear.has(spec.name))
     return { kind: 'wait' };
   if (status.unreadySince === undefined) return { kind: 'wait' };
   const now = deps.clock.now();
   const unready = sinceWhen(spec.name, { ...status, stateSince: status.unreadySince });
   const pods = node ? view.pods.filter((pod) => pod.node === node.name) : [];
-  const context = { settings, now, budgets: view.budgets ?? [], refusals: new Map() };
+  const drainContext = { settings, now, budgets: view.budgets ?? [], refusals: new Map() };
   return recoveryOf(
     {
       machine: record,
       node,
       unreadyForMs: now - unready,
       recovery: pool.recovery,
-      podInTheWay: planDrain(pods, context).hopeless,
+      podInTheWay: planDrain(pods, drainContext).hopeless,
       protection: node && protection(record, node, settings.protect, deps.ownNode),
-      cycles: scene.cycles.get(pool.name) ?? 0,
+      cycles: context.cycles.get(pool.name) ?? 0,
     },
-    scene.halted,
+    context.halted,
   );
 }

@@ -5,7 +5,7 @@ import type { Settings } from '../core/settings.ts';
 import type { MachineRecord } from '../state/inventory.ts';
 
 /** Why this node is not emptied, whoever asked for it: looked at afresh, for much may have changed since. */
-export function whyNot(
+export function drainRefusal(
   record: MachineRecord,
   node: Node,
   { nodes }: ClusterView,

@@ -5,7 +5,7 @@ import type { MachineRecord } from '../../shared/state/inventory.ts';
 import type { Deps } from '../deps.ts';
 
 /** A drain that is under way, in one invocation. */
-export interface Draining {
+export interface DrainContext {
   readonly deps: Deps;
   readonly record: MachineRecord;
   readonly settings: Settings;
@@ -13,7 +13,7 @@ export interface Draining {
 }
 
 /** A Kubernetes Event on the node. */
-export const tellNode = (
+export const recordNodeEvent = (
   { cluster }: Deps,
   { name }: Node,
   type: 'Normal' | 'Warning',

@@ -1,37 +1,36 @@
 import type { Remote } from '../../shared/core/remote/remote-settings.ts';
 import { offerId } from '../../shared/schema/offer.ts';
-import { type Written, withdrawOffer, writeOffer } from '../../shared/state/offers.ts';
+import { deleteOffer, type OfferWrite, writeOffer } from '../../shared/state/offers.ts';
 import { writeAudit } from '../../shared/state/peering-audit.ts';
-import { judge, type Refusal } from '../../shared/state/sealed-offer.ts';
-import { noteRefused, type OfferDeps } from './refuse-offer.ts';
+import { type OfferRefusal, verifyOffer } from '../../shared/state/sealed-offer.ts';
+import { type OfferDeps, recordRefusal } from './record-refusal.ts';
 
 /** Judges an offer that came, and keeps it if it is one to keep. */
-export async function takeOffer(
+export async function receiveOffer(
   deps: OfferDeps,
   { trust }: Remote,
   given: unknown,
   { what, from, keptAs }: { what: 'offer' | 'publish'; from: string; keptAs: string },
-): Promise<Written | Refusal> {
+): Promise<OfferWrite | OfferRefusal> {
   const { store } = deps.inventory;
   const now = deps.clock.now();
-  const judged = judge(given, { trust, now });
+  const judged = verifyOffer(given, { trust, now });
   if ('sealed' in judged) {
     const written = await writeOffer(store, judged, { from: keptAs, now });
     if (written === 'new' && what === 'publish')
       await writeAudit(store, { at: now, what, who: judged.published.clusterID, from, result: 'accepted' });
     if (written !== 'older') return written;
-    const refusal: Refusal = {
+    const refusal: OfferRefusal = {
       reason: 'older',
       why: `a later publication than ${judged.published.serial} is known`,
       published: judged.published,
     };
-    await noteRefused(deps, refusal, what, from);
+    await recordRefusal(deps, refusal, what, from);
     return refusal;
   }
   const { reason, published } = judged;
   // Its provider wants more now: what it wanted before holds no longer.
-  if (reason === 'too-expensive' && published)
-    await withdrawOffer(store, offerId(published), published.serial);
-  await noteRefused(deps, judged, what, from);
+  if (reason === 'too-expensive' && published) await deleteOffer(store, offerId(published), published.serial);
+  await recordRefusal(deps, judged, what, from);
   return judged;
 }

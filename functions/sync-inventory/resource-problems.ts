@@ -3,7 +3,7 @@ import { byAge, type Resource, refOf } from '../../shared/ports/resources.ts';
 import { describeProblem, fieldProblems } from '../../shared/schema/zod-issue.ts';
 
 /** Why a resource is not taken into the inventory. */
-export interface Refusal {
+export interface ResourceRefusal {
   readonly reason: 'Invalid' | 'NameTaken' | 'PoolMissing' | 'NotInUse' | 'Refused';
   readonly message: string;
 }
@@ -24,7 +24,7 @@ export function ownersOf(
   };
 }
 
-export function nameTaken(resource: Resource, owner: Resource): Refusal | undefined {
+export function nameTaken(resource: Resource, owner: Resource): ResourceRefusal | undefined {
   if (owner.uid === resource.uid) return undefined;
   return {
     reason: 'NameTaken',
@@ -33,7 +33,7 @@ export function nameTaken(resource: Resource, owner: Resource): Refusal | undefi
 }
 
 /** What a resource's spec means, or what is wrong with it. */
-export function specProblem(schema: z.ZodType, input: object): Refusal | undefined {
+export function specProblem(schema: z.ZodType, input: object): ResourceRefusal | undefined {
   const parsed = schema.safeParse(input);
   if (parsed.success) return undefined;
   const problems = fieldProblems(schema, parsed.error).map(describeProblem);

@@ -5,44 +5,44 @@ import { recordPressure } from '../../shared/state/pressure.ts';
 import type { Deps } from '../deps.ts';
 
 /** Where what sensors tell waits for the evaluation that it is looked at with. */
-export interface PressureDesk {
+export interface PressureQueue {
   /** Why it is not taken, or nothing. */
-  hand(report: PressureReport): Promise<string | undefined>;
+  add(report: PressureReport): Promise<string | undefined>;
   /** Writes down what was handed in. False: there is no reason to evaluate. */
-  settle(): Promise<boolean>;
+  flush(): Promise<boolean>;
 }
 
 /**
  * However many tell something, it is written down and looked at together. That a band goes on is no reason to look:
  * a tick comes anyway.
  */
-export function createPressureDesk(
+export function createPressureQueue(
   deps: Pick<Deps, 'inventory' | 'cluster' | 'clock' | 'log' | 'metrics'>,
-): PressureDesk {
+): PressureQueue {
   const { inventory, cluster, clock, log, metrics } = deps;
   /** By node and category: of several only the newest matters. */
-  const inHand = new Map<string, PressureReport>();
+  const queued = new Map<string, PressureReport>();
   return {
-    async hand(report) {
+    async add(report) {
       const { nodes } = await cluster.view();
       if (!nodes.some(({ name }) => name === report.node)) {
         metrics?.pressureReports.inc({ outcome: 'unknown-node' });
         return `there is no node ${report.node}: set NODE_NAME of the sensor to its spec.nodeName`;
       }
       const key = `${report.node} ${report.category}`;
-      if ((inHand.get(key)?.sequence ?? 0) < report.sequence) inHand.set(key, report);
+      if ((queued.get(key)?.sequence ?? 0) < report.sequence) queued.set(key, report);
       return undefined;
     },
-    async settle() {
-      const reports = [...inHand.values()];
-      inHand.clear();
+    async flush() {
+      const reports = [...queued.values()];
+      queued.clear();
       if (reports.length === 0) return false;
       const { news, old } = await recordPressure(inventory.store, reports, clock.now());
       metrics?.pressureReports.inc({ outcome: 'taken' }, reports.length - old);
       metrics?.pressureReports.inc({ outcome: 'old' }, old);
       if (news.length === 0) return false;
       const view = await cluster.view();
-      for (const report of news.slice(0, mostTold)) {
+      for (const report of news.slice(0, maxReported)) {
         const { node, category, from, to, level } = report;
         const story = describe(report, view);
         log.info({ step: 'pressure', node, category, from, to, level, story }, 'pressure changed');
@@ -59,7 +59,7 @@ export function createPressureDesk(
 }
 
 /** Of a storm: what is told is also in the store and in the record of the decision. */
-const mostTold = 20;
+const maxReported = 20;
 
 function describe(
   { node, category, sign, share, windowMs, pods, unattributed }: PressureReport,

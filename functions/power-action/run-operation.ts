@@ -7,47 +7,48 @@ import type { Settings } from '../../shared/core/settings.ts';
 import type { PowerDriver, PowerError } from '../../shared/ports/power.ts';
 import type { Lease } from '../../shared/ports/store.ts';
 import type { MachineRecord, OperationRecord } from '../../shared/state/inventory.ts';
-import { observe } from '../../shared/state/machine-writes.ts';
-import { turnToPowerOn } from '../../shared/state/power-ons.ts';
+import { saveObservation } from '../../shared/state/machine-writes.ts';
+import { reservePowerOn } from '../../shared/state/power-ons.ts';
 import { type Deps, underMachineLease } from '../deps.ts';
-import { type Bmcs, createBmcs } from './circuit-breaker.ts';
+import { type CircuitBreaker, createCircuitBreaker } from './circuit-breaker.ts';
 import { conclude } from './conclude.ts';
-import { look } from './read-power.ts';
-import { giveBack, isToBeGivenBack } from './return-machine.ts';
+import { readPower } from './read-power.ts';
+import { isReturnable, returnMachine } from './return-machine.ts';
 import { type Attempt, send } from './send.ts';
-import { isSizeOf, keepGranted } from './size.ts';
+import { hasSameSize, saveGranted } from './size.ts';
 
 /** One invocation stays with a machine for this long; the next tick goes on where it stopped. */
-const longestMs = 20_000;
+const maxRunMs = 20_000;
 
 /**
  * Carries one power operation forward: read the BMC, let the core say the next step, write a command down
  * before it is sent, and believe only consecutive reads. Safe to run twice, and to be killed anywhere.
  */
-export async function carryOut(
+export async function runPowerOperation(
   deps: Deps,
   machine: string,
   signal: AbortSignal,
-  bmcs: Bmcs = createBmcs(deps),
+  breaker: CircuitBreaker = createCircuitBreaker(deps),
 ): Promise<string> {
   const settings = await deps.inventory.settings();
-  const result = await underMachineLease(
-    deps,
-    machine,
-    settings,
-    { ms: longestMs, signal },
-    async (lease) => {
-      const end = await pursue(deps, bmcs, machine, settings, AbortSignal.any([signal, lease.lost]), lease);
-      if (lease.lost.aborted) await markUnknown(deps, machine);
-      return end;
-    },
-  );
+  const result = await underMachineLease(deps, machine, settings, { ms: maxRunMs, signal }, async (lease) => {
+    const end = await pursueOperation(
+      deps,
+      breaker,
+      machine,
+      settings,
+      AbortSignal.any([signal, lease.lost]),
+      lease,
+    );
+    if (lease.lost.aborted) await markUnknown(deps, machine);
+    return end;
+  });
   return result ?? 'another instance is at it';
 }
 
-async function pursue(
+async function pursueOperation(
   deps: Deps,
-  bmcs: Bmcs,
+  breaker: CircuitBreaker,
   machine: string,
   settings: Settings,
   signal: AbortSignal,
@@ -56,12 +57,12 @@ async function pursue(
   const { inventory, clock } = deps;
   const { timings } = settings;
   const pools = await inventory.pools();
-  const until = clock.now() + longestMs;
+  const until = clock.now() + maxRunMs;
   let driver: Promise<PowerDriver> | undefined;
   let seen: { power: Power; times: number } = { power: 'unknown', times: 0 };
   let unclear: string | undefined;
   let refusal: string | undefined;
-  let hopeless: PowerError | undefined;
+  let finalError: PowerError | undefined;
   const pause = (ms = timings.readEveryMs): Promise<void> =>
     clock.sleep(Math.min(ms, Math.max(0, until - clock.now())), signal);
 
@@ -75,7 +76,7 @@ async function pursue(
     const { spec, goal, commands } = operation.operation;
     const attempt: Attempt = {
       deps,
-      bmcs,
+      breaker,
       driver: () => {
         driver ??= deps.driverFor(spec);
         return driver;
@@ -88,57 +89,57 @@ async function pursue(
     };
 
     const first = goal === 'on' && commands.length === 0;
-    const turn = first ? await turnToPowerOn(inventory.store, spec, settings, clock.now()) : undefined;
+    const slot = first ? await reservePowerOn(inventory.store, spec, settings, clock.now()) : undefined;
     // Waiting for others is no failure of this machine: its deadline is not asked.
-    if (turn && 'wait' in turn) {
-      deps.log.debug({ machine, why: turn.wait }, 'power-on waits for others');
+    if (slot && 'wait' in slot) {
+      deps.log.debug({ machine, why: slot.wait }, 'power-on waits for others');
       await pause();
       continue;
     }
     const pool = pools.find(({ name }) => name === record.spec.pool);
     const late = pool && overdue(record, pool, timings, clock.now(), record.since);
-    const given =
-      (hopeless && (await giveUp(attempt, hopeless))) ||
-      (late && (await conclude(attempt, because(late, unclear), { powerState: seen.power })));
-    if (given) return given;
+    const ended =
+      (finalError && (await failOperation(attempt, finalError))) ||
+      (late && (await conclude(attempt, withCause(late, unclear), { powerState: seen.power })));
+    if (ended) return ended;
 
-    const looked = await look({ driver: attempt.driver, bmcs, record, spec, timings, signal });
-    if (looked.closed) {
-      await pause(looked.retryAfterMs);
+    const result = await readPower({ driver: attempt.driver, breaker, record, spec, timings, signal });
+    if (result.blocked) {
+      await pause(result.retryAfterMs);
       continue;
     }
-    seen = { power: looked.power, times: looked.power === seen.power ? seen.times + 1 : 1 };
-    unclear = looked.reading?.unclear ?? looked.problem ?? refusal;
+    seen = { power: result.power, times: result.power === seen.power ? seen.times + 1 : 1 };
+    unclear = result.reading?.unclear ?? result.problem ?? refusal;
     const powers = {
-      ...(looked.capabilities ?? { softOff: true, hardOff: true }),
+      ...(result.capabilities ?? { softOff: true, hardOff: true }),
       lastCommandAt: record.status.powerActionTime,
       pendingOff: record.status.pendingOff,
-      lingers: spec.made && looked.reading?.exists,
+      lingers: spec.made && result.reading?.exists,
     };
     const step = nextPowerStep(byOurClock(operation.operation, record), seen, powers, timings, clock.now());
     let event: MachineEvent | undefined;
-    if (looked.final) hopeless = looked.final;
+    if (result.final) finalError = result.final;
     else if (step.kind === 'impossible') event = failure(operation, step.why);
-    else if (step.kind === 'reached' && isToBeGivenBack(attempt, looked)) {
-      hopeless = await giveBack(attempt, until);
+    else if (step.kind === 'reached' && isReturnable(attempt, result)) {
+      finalError = await returnMachine(attempt, until);
       seen = { power: 'unknown', times: 0 };
     } else if (step.kind === 'reached') {
       // What was granted answers to what the operation asked for: another size is for the sweep to ask for.
-      const granted = isSizeOf(operation, record) ? looked.reading?.resources : undefined;
-      if (await keepGranted(deps, record, granted, lease)) continue;
+      const granted = hasSameSize(operation, record) ? result.reading?.resources : undefined;
+      if (await saveGranted(deps, record, granted, lease)) continue;
       event = { type: seen.power === 'on' ? 'powered-on' : 'powered-off' };
     } else if (step.kind === 'command') {
-      const failed = await send(attempt, step.verb, step.why, turn?.also);
-      hopeless = failed?.final ? failed : undefined;
+      const failed = await send(attempt, step.verb, step.why, slot?.extra);
+      finalError = failed?.final ? failed : undefined;
       refusal = failed?.message.replace(`${machine}: `, '');
       // Whatever was read before a command says nothing about its effect.
       seen = { power: 'unknown', times: 0 };
-    } else await observe(inventory, record, looked.observed);
+    } else await saveObservation(inventory, record, result.observed);
     // What was written since is read before the end is.
-    if (hopeless) continue;
-    const ended = event && (await conclude(attempt, event, looked.observed, looked.reading));
-    if (ended) return ended;
-    await pause(looked.retryAfterMs);
+    if (finalError) continue;
+    const concluded = event && (await conclude(attempt, event, result.observed, result.reading));
+    if (concluded) return concluded;
+    await pause(result.retryAfterMs);
   }
   return signal.aborted ? 'interrupted; the next tick goes on' : 'still under way; the next tick goes on';
 }
@@ -157,16 +158,16 @@ const failure = ({ operation }: OperationRecord, message: string): MachineEvent 
 };
 
 /** What kept it from being read or told, for whoever wonders why it took too long. */
-const because = (event: MachineEvent, why: string | undefined): MachineEvent =>
+const withCause = (event: MachineEvent, why: string | undefined): MachineEvent =>
   event.type === 'failed' && why ? { ...event, message: `${event.message}: ${why}` } : event;
 
 /** More tries would not help; refused credentials are remembered, so that nobody locks the account. */
-async function giveUp(attempt: Attempt, error: PowerError): Promise<string | undefined> {
-  const { bmcs, record, operation } = attempt;
+async function failOperation(attempt: Attempt, error: PowerError): Promise<string | undefined> {
+  const { breaker, record, operation } = attempt;
   const refused =
     error.code === 'auth' &&
-    (await bmcs.stillRefused(record)) === undefined &&
-    (await bmcs.refused(record, error.message));
+    (await breaker.stillRefused(record)) === undefined &&
+    (await breaker.refused(record, error.message));
   return conclude(attempt, failure(operation, error.message), {
     powerState: 'unknown',
     bmcReachable: error.code !== 'config',
@@ -178,5 +179,5 @@ async function giveUp(attempt: Attempt, error: PowerError): Promise<string | und
 async function markUnknown({ inventory }: Deps, machine: string): Promise<void> {
   const record = await inventory.machine(machine);
   if (record && stepOf(record) === 'power-action' && record.status.operation)
-    await observe(inventory, record, { powerState: 'unknown' });
+    await saveObservation(inventory, record, { powerState: 'unknown' });
 }

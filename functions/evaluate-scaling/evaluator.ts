@@ -10,18 +10,18 @@ import { readPressure } from '../../shared/state/pressure.ts';
 import type { Deps } from '../deps.ts';
 import { createTriggers, type ReadTriggers } from './triggers.ts';
 
-/** What there is to see, and what the core makes of it. With `heard`: as if these alerts had just come. */
-export type Look = (heard?: readonly Alert[]) => Promise<{
+/** What there is to see, and what the core makes of it. With `added`: as if these alerts had just come. */
+export type Evaluator = (added?: readonly Alert[]) => Promise<{
   readonly decision: Decision;
   readonly records: readonly MachineRecord[];
   readonly settings: Settings;
   readonly triggers: ReadTriggers;
 }>;
 
-export function createLook(deps: Deps): Look {
+export function createEvaluator(deps: Deps): Evaluator {
   const { inventory, clock, ownNode } = deps;
   const readTriggers = createTriggers(deps);
-  return async (heard = []) => {
+  return async (added = []) => {
     const [machines, pools, settings, cluster, book, pressure, offers] = await Promise.all([
       inventory.machines(),
       inventory.pools(),
@@ -34,7 +34,7 @@ export function createLook(deps: Deps): Look {
     const triggers = await readTriggers(pools);
     const now = clock.now();
     const poolOf = (alert: Alert) => steeringOf(alert, pools, machines).pool;
-    const alerts = alertReadings(noteAlerts(book, heard, poolOf, now).book, now);
+    const alerts = alertReadings(noteAlerts(book, added, poolOf, now).book, now);
     const snapshot = {
       machines,
       pools,

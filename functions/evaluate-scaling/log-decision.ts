@@ -4,7 +4,7 @@ import { plural } from '../../shared/core/text.ts';
 import type { Log } from '../../shared/process/log.ts';
 
 /** Tells a decision that does something, in the order a person would. */
-export function tellStory(log: Log, decision: string, record: DecisionRecord, dryRun: boolean): void {
+export function logDecision(log: Log, decision: string, record: DecisionRecord, dryRun: boolean): void {
   const waiting = record.demand.reduce((sum, group) => sum + group.pods, 0);
   if (record.intents.length === 0) {
     log.debug({ decision, summary: record.summary }, 'evaluated');

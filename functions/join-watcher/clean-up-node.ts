@@ -3,9 +3,9 @@ import { outOfService } from '../../shared/core/cluster/prepare-node.ts';
 import { lifecycle } from '../../shared/core/machine/lifecycle.ts';
 import { plural, seconds } from '../../shared/core/text.ts';
 import type { MachineRecord } from '../../shared/state/inventory.ts';
-import { observe } from '../../shared/state/machine-writes.ts';
+import { saveObservation } from '../../shared/state/machine-writes.ts';
 import { cordonedBy, type Deps } from '../deps.ts';
-import type { Scene } from './scene.ts';
+import type { WatchContext } from './watch-context.ts';
 
 /**
  * The machine is proven off, and this is its node from the boot before: its pods are not running anywhere. A
@@ -23,16 +23,20 @@ function isOff({ spec, status }: MachineRecord, node: Node): boolean {
 }
 
 /** Removes what a machine that is off has left behind in the cluster. Undefined: nothing to tidy up. */
-export async function tidyUp(scene: Scene, record: MachineRecord, node: Node): Promise<string | undefined> {
+export async function cleanUpNode(
+  context: WatchContext,
+  record: MachineRecord,
+  node: Node,
+): Promise<string | undefined> {
   if (!isOff(record, node)) return undefined;
   const drained = node.annotations[cordonedBy] !== undefined;
   if (!drained && node.ready) return undefined;
-  const pods = scene.view.pods.filter((pod) => pod.node === node.name && pod.terminating);
+  const pods = context.view.pods.filter((pod) => pod.node === node.name && pod.terminating);
   if (!drained && pods.length === 0) return undefined;
-  const { deps, settings } = scene;
+  const { deps, settings } = context;
   // Asked before the pods go: their volumes are what hangs.
   const volumes = (await deps.cluster.volumesOn(node.name)) ?? [];
-  if (volumes.length > 0) await letGo(deps, record, node, volumes);
+  if (volumes.length > 0) await markOutOfService(deps, record, node, volumes);
   for (const pod of pods)
     if (await deps.cluster.forceDelete(pod))
       deps.log.info(
@@ -57,7 +61,7 @@ export async function tidyUp(scene: Scene, record: MachineRecord, node: Node): P
 }
 
 /** Without this, volumes stay attached to a node that is off for minutes, and so the pods that need them wait. */
-async function letGo(
+async function markOutOfService(
   { cluster, log }: Deps,
   { spec }: MachineRecord,
   node: Node,
@@ -83,6 +87,6 @@ async function removeNode(deps: Deps, record: MachineRecord, { name }: Node): Pr
       { step: 'join', machine: record.spec.name, node: name, story: 'is off: its Node object is removed' },
       'stale node removed',
     );
-  await observe(deps.inventory, record, { kubernetesNode: undefined, nodeReady: undefined });
+  await saveObservation(deps.inventory, record, { kubernetesNode: undefined, nodeReady: undefined });
   return 'stale node removed';
 }

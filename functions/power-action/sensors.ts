@@ -2,12 +2,12 @@ import { describeProblems, type Measured } from '../../shared/core/machine/healt
 import type { Seen } from '../../shared/core/machine/observed-power.ts';
 import type { Timings } from '../../shared/core/settings.ts';
 import { type PowerDriver, PowerError } from '../../shared/ports/power.ts';
-import type { Look } from './read-power.ts';
+import type { PowerResult } from './read-power.ts';
 
 /** What the sensors of a machine say. Undefined: it has none, or they did not answer, which says nothing. */
-export async function sense(
+export async function readSensors(
   driver: PowerDriver | undefined,
-  { capabilities }: Look,
+  { capabilities }: PowerResult,
   { bmcTimeoutMs }: Timings,
   signal: AbortSignal,
 ): Promise<Measured | undefined> {
@@ -22,7 +22,7 @@ export async function sense(
 }
 
 /** What a look showed, for the core to judge. */
-export const seenOf = ({ power }: Look, measured: Measured | undefined): Seen => ({
+export const toSeen = ({ power }: PowerResult, measured: Measured | undefined): Seen => ({
   power,
   ...(measured && { health: measured.health, problem: describeProblems(measured) }),
 });

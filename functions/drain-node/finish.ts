@@ -8,33 +8,33 @@ import type { MachineEvent } from '../../shared/core/machine/lifecycle.ts';
 import type { Drain } from '../../shared/core/machine/machine.ts';
 import { plural, seconds } from '../../shared/core/text.ts';
 import { events, machineEvent } from '../../shared/ports/event-types.ts';
-import { happen, observe } from '../../shared/state/machine-writes.ts';
+import { applyEvent, saveObservation } from '../../shared/state/machine-writes.ts';
 import { cordonedBy } from '../deps.ts';
-import { type Draining, tellNode } from './draining.ts';
+import { type DrainContext, recordNodeEvent } from './drain-context.ts';
 
 /** No pod is left: its volumes are waited for, for a while; then the machine may go. */
-export async function finish(
-  draining: Draining,
+export async function finishDrain(
+  context: DrainContext,
   node: Node | undefined,
   progress: Drain,
 ): Promise<string | undefined> {
-  const { deps, record, settings, lease } = draining;
+  const { deps, record, settings, lease } = context;
   const { name } = record.spec;
   const volumes = node ? await deps.cluster.volumesOn(node.name) : [];
   const waitedMs = deps.clock.now() - (progress.emptySince ?? 0);
   if (volumes && volumes.length > 0 && waitedMs < settings.timings.volumeTimeoutMs) {
     const waitingFor = `${volumes.length} ${plural(volumes.length, 'volume')} to be detached, ${volumes[0]} among them`;
-    await observe(deps.inventory, record, { drain: { ...progress, waitingFor } });
+    await saveObservation(deps.inventory, record, { drain: { ...progress, waitingFor } });
     return undefined;
   }
   deps.failpoint('drain-before-result');
   // Looked at once more: who tolerates a cordon, or was bound by name, may have landed meanwhile.
-  if (node && (await someoneLanded(draining, node))) return undefined;
+  if (node && (await hasNewPods(context, node))) return undefined;
   const warning =
     volumes && volumes.length > 0
       ? `${volumes.length} ${plural(volumes.length, 'volume')} still attached after ${seconds(waitedMs)}: ${volumes.join(', ')}`
       : undefined;
-  const result = await happen(deps.inventory, record, {
+  const result = await applyEvent(deps.inventory, record, {
     event: { type: 'drained' },
     by: 'drain-node',
     why: warning,
@@ -51,11 +51,17 @@ export async function finish(
   deps.log[warning ? 'warn' : 'info']({ step: 'drain', machine: name, ...progress, story }, 'drained');
   await deps.sink.emit(machineEvent(events.machineDrained, name));
   if (node)
-    await tellNode(deps, node, warning ? 'Warning' : 'Normal', 'Drained', `machine ${name} is ${story}`);
+    await recordNodeEvent(
+      deps,
+      node,
+      warning ? 'Warning' : 'Normal',
+      'Drained',
+      `machine ${name} is ${story}`,
+    );
   return 'drained';
 }
 
-async function someoneLanded({ deps, settings }: Draining, { name }: Node): Promise<boolean> {
+async function hasNewPods({ deps, settings }: DrainContext, { name }: Node): Promise<boolean> {
   const [node, pods] = await Promise.all([deps.cluster.node(name), deps.cluster.podsOn(name)]);
   if (node && !node.unschedulable) return true;
   const context = { settings, budgets: [], refusals: new Map(), now: deps.clock.now() };
@@ -63,15 +69,15 @@ async function someoneLanded({ deps, settings }: Draining, { name }: Node): Prom
 }
 
 /** Uncordons only what we cordoned, then says so: a crash in between is repeated harmlessly. */
-export async function giveUp(
-  { deps, record, settings, lease }: Draining,
+export async function abortDrain(
+  { deps, record, settings, lease }: DrainContext,
   event: MachineEvent,
   node: Node | undefined,
 ): Promise<string | undefined> {
   if (lease.remainingMs() === 0) return undefined;
   const { name } = record.spec;
   if (node) await uncordon(deps.cluster, node);
-  const result = await happen(deps.inventory, record, {
+  const result = await applyEvent(deps.inventory, record, {
     event,
     by: 'drain-node',
     lease,
@@ -83,12 +89,12 @@ export async function giveUp(
   const story = `gave up: ${why}. It is uncordoned and stays on`;
   deps.log.warn({ step: 'drain', machine: name, story }, 'drain given up');
   await deps.sink.emit(machineEvent(events.drainAborted, name));
-  if (node) await tellNode(deps, node, 'Warning', 'DrainAborted', `drain of machine ${name} ${story}`);
+  if (node) await recordNodeEvent(deps, node, 'Warning', 'DrainAborted', `drain of machine ${name} ${story}`);
   return `gave up: ${why}`;
 }
 
 /** True: it was cordoned by us or by the Cluster Autoscaler, and is no longer. */
-export async function uncordon(cluster: Draining['deps']['cluster'], node: Node): Promise<boolean> {
+export async function uncordon(cluster: DrainContext['deps']['cluster'], node: Node): Promise<boolean> {
   if (node.annotations[cordonedBy] === undefined && !isDeletedByClusterAutoscaler(node)) return false;
   const marks = node.taints.filter(({ key }) => clusterAutoscalerMarks.includes(key));
   await cluster.changeNode(node.name, {

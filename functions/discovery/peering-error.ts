@@ -15,12 +15,12 @@ const statuses = {
   unavailable: 503,
 } as const;
 
-export type RefusedResult = keyof typeof statuses;
+export type PeeringErrorCode = keyof typeof statuses;
 
 /** A peering that is refused, with the word that it is counted under. */
-export class Refused extends HttpError {
-  readonly result: RefusedResult;
-  constructor(result: RefusedResult, why: string, retryAfterSeconds?: number) {
+export class PeeringError extends HttpError {
+  readonly result: PeeringErrorCode;
+  constructor(result: PeeringErrorCode, why: string, retryAfterSeconds?: number) {
     super(
       statuses[result],
       why,

@@ -1,14 +1,14 @@
 import { offerId } from '../../shared/schema/offer.ts';
 import { writeAudit } from '../../shared/state/peering-audit.ts';
-import type { Refusal } from '../../shared/state/sealed-offer.ts';
+import type { OfferRefusal } from '../../shared/state/sealed-offer.ts';
 import type { Deps } from '../deps.ts';
 
 export type OfferDeps = Pick<Deps, 'inventory' | 'clock' | 'log' | 'metrics'>;
 
 /** Counts, logs and keeps that an offer was refused; the same again and again is kept once. */
-export async function noteRefused(
+export async function recordRefusal(
   { inventory, clock, log, metrics }: OfferDeps,
-  { reason, why, published }: Refusal,
+  { reason, why, published }: OfferRefusal,
   what: 'offer' | 'publish',
   from: string,
 ): Promise<void> {

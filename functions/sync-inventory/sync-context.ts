@@ -3,16 +3,20 @@ import { ClusterError } from '../../shared/ports/cluster.ts';
 import { type AllResources, type Resource, type Resources, refOf } from '../../shared/ports/resources.ts';
 import type { Lease } from '../../shared/ports/store.ts';
 import type { MachineRecord } from '../../shared/state/inventory.ts';
-import { type Described, readDescribed, sourceAt } from '../../shared/state/inventory-load.ts';
+import {
+  type InventoryEntries,
+  readInventoryEntries,
+  readSource,
+} from '../../shared/state/inventory-load.ts';
 import { keys } from '../../shared/state/keys.ts';
 import type { Deps } from '../deps.ts';
-import type { Refusal } from './accept.ts';
+import type { ResourceRefusal } from './resource-problems.ts';
 
 /** Keeps a resource until its machine, pool or settings are dealt with. */
 export const finalizer = 'bamel.dev/inventory';
 
 /** What one round of syncing knows, and what it finds out on the way. */
-export interface World {
+export interface SyncContext {
   readonly deps: Deps;
   readonly resources: Resources;
   readonly seen: AllResources;
@@ -21,7 +25,7 @@ export interface World {
   /** Resources as they are after our own writes of this round, by uid. */
   readonly current: Map<string, Resource>;
   /** Why a resource is not in the inventory, by uid. */
-  readonly refusals: Map<string, Refusal>;
+  readonly refusals: Map<string, ResourceRefusal>;
   /** What the deletion of a resource waits for, by uid. */
   readonly waiting: Map<string, Waiting>;
 }
@@ -32,15 +36,15 @@ export interface Waiting {
 }
 
 /** The store's side, read anew for every step: the step before may have changed it. */
-export interface Known {
-  readonly described: Described;
+export interface StoreState {
+  readonly described: InventoryEntries;
   readonly records: ReadonlyMap<string, MachineRecord>;
   readonly settings: Settings;
 }
 
-export async function readKnown({ inventory }: Pick<Deps, 'inventory'>): Promise<Known> {
+export async function readStoreState({ inventory }: Pick<Deps, 'inventory'>): Promise<StoreState> {
   const [described, records, settings] = await Promise.all([
-    readDescribed(inventory.store),
+    readInventoryEntries(inventory.store),
     inventory.machines(),
     inventory.settings(),
   ]);
@@ -48,48 +52,48 @@ export async function readKnown({ inventory }: Pick<Deps, 'inventory'>): Promise
 }
 
 /** The machine that a BareMetalNode describes; one of the same name that somebody else describes is not it. */
-export function recordOf(node: Resource, { records }: Known): MachineRecord | undefined {
+export function recordOf(node: Resource, { records }: StoreState): MachineRecord | undefined {
   const record = records.get(node.name);
   return record?.source?.from === 'resource' && record.source.uid === node.uid ? record : undefined;
 }
 
-export function storedUid(known: Known, key: string): string | undefined {
-  const source = sourceAt(known.described, key);
+export function storedUid(known: StoreState, key: string): string | undefined {
+  const source = readSource(known.described, key);
   return source?.from === 'resource' ? source.uid : undefined;
 }
 
-export const isStored = (pool: Resource, known: Known): boolean =>
+export const isStored = (pool: Resource, known: StoreState): boolean =>
   storedUid(known, keys.pool(pool.name, 'source')) === pool.uid;
 
-export const latest = ({ current }: World, resource: Resource): Resource =>
+export const latest = ({ current }: SyncContext, resource: Resource): Resource =>
   current.get(resource.uid) ?? resource;
 
 /**
  * Puts our finalizer on a resource before anything of it is in the store. Undefined: it is going, or changed
  * since it was seen; a cache that lags must not bring back what somebody else has just removed.
  */
-export async function hold(
-  world: World,
+export async function addFinalizer(
+  context: SyncContext,
   resource: Resource,
   isKnown: boolean,
 ): Promise<Resource | undefined> {
-  const seen = latest(world, resource);
+  const seen = latest(context, resource);
   if (seen.finalizers.includes(finalizer) && isKnown) return seen;
-  const held = await unlessRefused(world, resource, () =>
+  const held = await writeOrRefuse(context, resource, () =>
     seen.finalizers.includes(finalizer)
-      ? world.resources.read(seen)
-      : world.resources.writeFinalizers(seen, [...seen.finalizers, finalizer]),
+      ? context.resources.read(seen)
+      : context.resources.writeFinalizers(seen, [...seen.finalizers, finalizer]),
   );
   if (!held || held.uid !== resource.uid || held.deleting || !held.finalizers.includes(finalizer))
     return undefined;
-  world.current.set(held.uid, held);
-  world.deps.failpoint('sync-after-hold');
+  context.current.set(held.uid, held);
+  context.deps.failpoint('sync-after-hold');
   return held;
 }
 
 /** One resource that the API server does not let us write must not keep us from all the others. */
-export async function unlessRefused(
-  { refusals, deps: { log } }: World,
+export async function writeOrRefuse(
+  { refusals, deps: { log } }: SyncContext,
   resource: Resource,
   write: () => Promise<Resource | undefined>,
 ): Promise<Resource | undefined> {
@@ -104,12 +108,12 @@ export async function unlessRefused(
 }
 
 /** Lets a resource go. */
-export async function release(world: World, resource: Resource): Promise<void> {
-  const seen = latest(world, resource);
-  const after = await world.resources.writeFinalizers(
+export async function removeFinalizer(context: SyncContext, resource: Resource): Promise<void> {
+  const seen = latest(context, resource);
+  const after = await context.resources.writeFinalizers(
     seen,
     seen.finalizers.filter((one) => one !== finalizer),
   );
-  if (after) world.current.set(after.uid, after);
-  world.deps.failpoint('sync-after-release');
+  if (after) context.current.set(after.uid, after);
+  context.deps.failpoint('sync-after-release');
 }

@@ -2,7 +2,7 @@ import { describeAmount } from '../../shared/core/cluster/resources.ts';
 import type { DecisionRecord } from '../../shared/core/decide/decision.ts';
 
 /** A decision as a person reads it. */
-export function answerOf(decision: string, record: DecisionRecord): object {
+export function decisionResponse(decision: string, record: DecisionRecord): object {
   const withVerdict = (verdict: string) =>
     record.candidates
       .filter((candidate) => candidate.verdict === verdict)

@@ -2,11 +2,14 @@ import type { Finding } from '../../shared/core/cluster/match-all.ts';
 import type { Deps } from '../deps.ts';
 
 /** Tells what does not add up between machines and nodes: once, until it is mended and comes back. */
-export function createReporter({ log, cluster }: Deps): (findings: readonly Finding[]) => Promise<void> {
-  let told = new Set<string>();
+export function createFindingReporter({
+  log,
+  cluster,
+}: Deps): (findings: readonly Finding[]) => Promise<void> {
+  let reported = new Set<string>();
   return async (findings) => {
-    const news = findings.filter(({ text }) => !told.has(text));
-    told = new Set(findings.map(({ text }) => text));
+    const news = findings.filter(({ text }) => !reported.has(text));
+    reported = new Set(findings.map(({ text }) => text));
     for (const { kind, machine, node, text } of news) {
       log.warn({ step: 'join', kind, machine, node, story: text }, 'machines and nodes do not add up');
       if (node)
