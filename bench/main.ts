@@ -7,6 +7,7 @@ import { benchExternalgrpc } from './externalgrpc.ts';
 import { benchPacking } from './packing.ts';
 import { benchReaction } from './reaction.ts';
 import { benchRemote } from './remote.ts';
+import { benchReplay } from './replay.ts';
 import { benchSensor } from './sensor.ts';
 import { benchStore } from './store.ts';
 import { benchSweep } from './sweep.ts';
@@ -24,6 +25,7 @@ const benchmarks: Readonly<Record<string, (() => Promise<Table>) | readonly (() 
   packing: benchPacking,
   reaction: benchReaction,
   remote: benchRemote,
+  replay: benchReplay,
   sensor: benchSensor,
   store: benchStore,
   sweep: benchSweep,

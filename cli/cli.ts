@@ -13,6 +13,7 @@ import { getCommand } from './commands/get.ts';
 import { importCommand } from './commands/import.ts';
 import { offersCommand } from './commands/offers.ts';
 import { powerCommand } from './commands/power.ts';
+import { replayCommand } from './commands/replay.ts';
 import { restoreCommand } from './commands/restore.ts';
 import { simulateCommand } from './commands/simulate.ts';
 import { testAlertCommand } from './commands/test-alert.ts';
@@ -41,6 +42,7 @@ export const commands: Readonly<Record<string, Command>> = {
   export: exportCommand,
   import: importCommand,
   validate: validateCommand,
+  replay: replayCommand,
   restore: restoreCommand,
   simulate: simulateCommand,
   'test-alert': testAlertCommand,
