@@ -1,4 +1,4 @@
-import { parseCsv } from '../../shared/runtime/csv.ts';
+import { parseCsv } from '../../shared/schema/csv.ts';
 
 export interface DemandSample {
   readonly at: number;
