@@ -40,7 +40,7 @@ export interface Comparison {
 const usualIdle = 0.5;
 
 /** Idle and boot energy: pods take what they take, sooner or later, whatever the policy is. */
-export function overheadOf(
+function overheadOf(
   { onMs, busyMs, wakeUps }: Result,
   bootMs: number,
   watts = { idle: usualIdle, max: 1 },

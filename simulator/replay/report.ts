@@ -10,7 +10,7 @@ export interface Money {
 }
 
 /** What a row comes to, in the units that people read. */
-export interface ReportRow {
+interface ReportRow {
   readonly policy: string;
   readonly settings: string;
   readonly machinesOff: number;

@@ -1,4 +1,3 @@
-import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { createForecaster } from '../../shared/core/forecast/forecaster.ts';
 import { createLinearModel } from '../../shared/core/forecast/least-squares.ts';

@@ -1,4 +1,3 @@
-import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { type CountsPolicy, runCounts, timelineOf } from '../../simulator/replay/counts.ts';
 import { expect as expectations } from '../../simulator/replay/expectations.ts';

@@ -1,4 +1,3 @@
-import { expect, test } from '@jest/globals';
 import { parseDemand, parseTime } from '../../simulator/replay/demand-csv.ts';
 import { toHistory, usualStep } from '../../simulator/replay/history.ts';
 
