@@ -1,6 +1,6 @@
 /** @type {import('jest').Config} */
 export default {
-  testEnvironment: 'node',
+  testEnvironment: '<rootDir>/scripts/jest-environment.js',
   transform: {
     '\\.ts$': [
       '@swc/jest',
@@ -15,7 +15,12 @@ export default {
   },
   extensionsToTreatAsEsm: ['.ts'],
   testMatch: ['<rootDir>/test/**/*.test.ts'],
-  testPathIgnorePatterns: ['/node_modules/', '<rootDir>/test/real/'],
+  // Long stories run with `npm run test:all` only.
+  testPathIgnorePatterns: [
+    '/node_modules/',
+    '<rootDir>/test/real/',
+    ...(process.env.BAMEL_TEST_ALL ? [] : ['\\.long\\.test\\.ts$']),
+  ],
   reporters: ['default', '<rootDir>/scripts/skip-reporter.js'],
   testTimeout: 120_000,
   // Most tests wait more than they work: leaving a core free, as Jest does, would only make them take longer.

@@ -1,4 +1,5 @@
-// Runs Jest with what its ESM mode needs. `--real` runs test/real instead, one file at a time.
+// Runs Jest with what its ESM mode needs. `--all` adds the long forms (tools/support/long.ts), `--real` runs
+// test/real instead, one file at a time.
 import { spawnSync } from 'node:child_process';
 import { existsSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,6 +11,7 @@ import { controlPlanePrograms } from '../tools/real-stack/table.ts';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const args = process.argv.slice(2);
 const real = args.includes('--real');
+const all = real || args.includes('--all');
 if (real) {
   // Before Jest: a first build takes longer than any test's time-out.
   await ensureBinaries(controlPlanePrograms).catch((error: Error) => {
@@ -24,7 +26,7 @@ const { status } = spawnSync(
   [
     `${root}node_modules/jest/bin/jest.js`,
     ...(real ? ['--config', `${root}jest.real.config.js`, '--runInBand'] : []),
-    ...args.filter((arg) => arg !== '--real'),
+    ...args.filter((arg) => arg !== '--real' && arg !== '--all'),
   ],
   {
     cwd: root,
@@ -32,6 +34,7 @@ const { status } = spawnSync(
     env: {
       ...process.env,
       BAMEL_STACK_LOGS: logs,
+      ...(all && { BAMEL_TEST_ALL: '1' }),
       NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ''} --experimental-vm-modules --disable-warning=ExperimentalWarning`,
     },
   },

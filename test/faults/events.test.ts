@@ -1,6 +1,7 @@
 import { functionTable } from '../../functions/index.ts';
 import { runPowerOperation } from '../../functions/power-action/run-operation.ts';
 import { events, machineEvent } from '../../shared/ports/event-types.ts';
+import { cases } from '../../tools/support/long.ts';
 import { fc } from '../../tools/support/seeded.ts';
 import { type MiniWorld, startMiniWorld, tick } from './mini-world.ts';
 
@@ -89,7 +90,7 @@ test('fault 1: duplicate event → one operation', async () => {
         expect(commandsOf(world, 'm-2')).toBe('on');
       }),
     ),
-    { numRuns: 30 },
+    { numRuns: cases(30, 5) },
   );
 });
 
@@ -113,7 +114,7 @@ test('fault 2: reordered or stale event → the state is read again, the event i
           expect(status?.revision).toBeLessThanOrEqual(revision);
         }),
     ),
-    { numRuns: 60 },
+    { numRuns: cases(60, 8) },
   );
 });
 
@@ -135,7 +136,7 @@ test('fault 6: whoever believes to hold a lease → at most one operation is acc
           expect(`${machine} ${end}`).toBe(`${machine} done`);
       }),
     ),
-    { numRuns: 40 },
+    { numRuns: cases(40, 5) },
   );
 });
 
@@ -207,7 +208,7 @@ test('fault 12: clock skew between functions → nothing doubled, nothing lost, 
           for (const machine of ['m-1', 'm-2']) expect(commandsOf(world, machine)).toMatch(/^on soft-off$/);
         }),
     ),
-    { numRuns: 40 },
+    { numRuns: cases(40, 5) },
   );
 });
 
@@ -229,6 +230,6 @@ test('fault 30: two evaluations at once → the pool maximum is never exceeded',
           expect(world.commands.filter(({ verb }) => verb === 'on')).toHaveLength(on);
         }),
     ),
-    { numRuns: 40 },
+    { numRuns: cases(40, 5) },
   );
 });

@@ -1,3 +1,4 @@
+import { cases } from '../../tools/support/long.ts';
 import { runCampaign } from './campaign.ts';
 import { bodyMutations } from './mutations.ts';
 import { createRandom } from './random.ts';
@@ -5,7 +6,7 @@ import { bytesOf } from './templates.ts';
 import { authorized, startFuzzWorld, truth } from './world.ts';
 
 const seed = Number(process.env.BAMEL_FUZZ_SEED ?? 20_261_116);
-const requests = 3_000;
+const requests = cases(3_000, 600);
 
 let world: Awaited<ReturnType<typeof startFuzzWorld>>;
 beforeAll(async () => {

@@ -1,6 +1,7 @@
 import type { Pod } from '../../../shared/core/cluster/cluster.ts';
 import { decide } from '../../../shared/core/decide/decide.ts';
 import type { Machine } from '../../../shared/core/machine/machine.ts';
+import { cases } from '../../../tools/support/long.ts';
 import { fc } from '../../../tools/support/seeded.ts';
 import { Gi, machine, now, pod, snapshot } from '../support/builders.ts';
 import { canPlace, spotOfMachine } from '../support/checker.ts';
@@ -85,7 +86,7 @@ function optimum({ machines, pods }: Case, cost: (machine: Machine) => number): 
 /** Compares the decision with the optimum for so many cases that have one. */
 function compare(
   watts: boolean,
-  cases: number,
+  runs: number,
   cost: (machine: Machine) => number,
   check: (chosen: number, best: number, given: Case, unmet: number) => void,
   effort?: number,
@@ -106,21 +107,21 @@ function compare(
     excess += chosen / best - 1;
     if (chosen <= best) exact += 1;
   });
-  fc.assert(property, { numRuns: cases });
+  fc.assert(property, { numRuns: runs });
   return { mean: excess / solvable, exact, solvable };
 }
 
 test('against every possible set: all pods served, never more than one machine beyond the fewest', () => {
   const seen = compare(
     false,
-    7_600,
+    cases(7_600, 380),
     () => 1,
     (chosen, best, _given, unmet) => {
       expect(unmet).toBe(0);
       expect(chosen).toBeLessThanOrEqual(best + 1);
     },
   );
-  expect(seen.solvable).toBeGreaterThanOrEqual(5_000);
+  expect(seen.solvable).toBeGreaterThanOrEqual(cases(5_000, 250));
   console.log(
     `machines: ${seen.exact} of ${seen.solvable} at the optimum, ${(seen.mean * 100).toFixed(2)} % above it on average`,
   );
@@ -130,7 +131,7 @@ test('against every possible set: all pods served, never more than one machine b
 test('and watts stay near the least that any set would idle at', () => {
   const seen = compare(
     true,
-    700,
+    cases(700, 100),
     ({ spec }) => spec.watts?.idle ?? 0,
     (_chosen, _best, _given, unmet) => expect(unmet).toBe(0),
   );
@@ -144,7 +145,7 @@ test('a first draft, which is all that very large clusters get, is not far from 
   let unserved = 0;
   const seen = compare(
     false,
-    2_000,
+    cases(2_000, 200),
     () => 1,
     (_chosen, _best, _given, unmet) => {
       if (unmet > 0) unserved += 1;

@@ -1,11 +1,12 @@
 import { decide } from '../../../shared/core/decide/decide.ts';
 import { hourlyPrice, type Offer } from '../../../shared/core/remote/offer.ts';
 import { MachineSpec } from '../../../shared/schema/machine.ts';
+import { cases } from '../../../tools/support/long.ts';
 import { fc } from '../../../tools/support/seeded.ts';
 import { Gi, now, snapshot } from '../support/builders.ts';
 import { offer, remote, roamers } from '../support/offers.ts';
 
-const runs = { numRuns: 150 };
+const runs = { numRuns: cases(150, 30) };
 
 /** What is ordered costs, and how many of the pods it serves. */
 function outcomeOf(

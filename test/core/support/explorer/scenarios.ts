@@ -1,4 +1,5 @@
 import type { MachineStatus, PowerVerb } from '../../../../shared/core/machine/machine.ts';
+import { cases } from '../../../../tools/support/long.ts';
 import { type ModelMachine, nameOf, type Run, type Scenario, type World } from './world.ts';
 
 const at = (
@@ -123,7 +124,7 @@ export const scenarios = {
     ],
     functions: ['evaluate', 'power'],
     faults: ['crash', 'lease lost'],
-    mostStates: 15_000,
+    mostStates: cases(15_000, 12_000),
     walks: 0,
   },
   pending: {
@@ -133,7 +134,7 @@ export const scenarios = {
     starts: [world([offPending()], ['none']), world([offPending()], ['waiting'])],
     functions: ['evaluate', 'power', 'sweep'],
     faults: ['crash', 'unknown reading', 'person'],
-    mostStates: 4_000,
+    mostStates: cases(4_000, 1_500),
     walks: 0,
   },
   drain: {
@@ -147,7 +148,7 @@ export const scenarios = {
     ],
     functions: ['power', 'drain', 'join'],
     faults: ['lease lost', 'eviction blocked'],
-    mostStates: 15_000,
+    mostStates: cases(15_000, 3_000),
     walks: 0,
   },
   limits: {
@@ -157,7 +158,7 @@ export const scenarios = {
     starts: [world([off(), off()], ['waiting', 'none']), world([off(), off()], ['none', 'waiting'])],
     functions: ['evaluate', 'power'],
     faults: ['crash', 'lease lost', 'pods come and go'],
-    mostStates: 15_000,
+    mostStates: cases(15_000, 3_000),
     walks: 0,
   },
   hardware: {
@@ -178,7 +179,7 @@ export const scenarios = {
       'person',
       'pods come and go',
     ],
-    mostStates: 15_000,
+    mostStates: cases(15_000, 6_000),
     walks: 0,
   },
   everything: {
@@ -203,7 +204,7 @@ export const scenarios = {
       'person',
       'pods come and go',
     ],
-    mostStates: 10_000,
-    walks: 300,
+    mostStates: cases(10_000, 2_000),
+    walks: cases(300, 15),
   },
 } satisfies Record<string, Scenario>;
