@@ -1,5 +1,6 @@
 import { readConfig } from '../shared/adapters/files/config-file.ts';
 import { isFile } from '../shared/adapters/files/config-source.ts';
+import { machineProblem } from '../shared/drivers/check-options.ts';
 import { createMetrics } from '../shared/process/metrics.ts';
 import { loadInventory } from '../shared/state/inventory-load.ts';
 import { providerOptions } from './cluster-autoscaler/options.ts';
@@ -20,7 +21,7 @@ if (settings.config === undefined) {
 async function runHost(file: string): Promise<void> {
   const log = logFor(settings);
   // What stands in the cluster is for sync-inventory to load, once the cluster answers.
-  const config = isFile(file) ? await readConfig(file).catch(exitOnMistake) : undefined;
+  const config = isFile(file) ? await readConfig(file, machineProblem).catch(exitOnMistake) : undefined;
   let host: Host | undefined;
   const wake = wakeOnCluster((event) => void host?.emit(event));
   const { deps, transport, close } = await connect({ settings, log, ...wake }).catch(exitOnMistake);

@@ -1,6 +1,6 @@
 import type { Drain } from '../shared/core/machine/machine.ts';
 import { realClock } from '../shared/process/clock.ts';
-import type { HistoryEntry } from '../shared/state/inventory.ts';
+import type { HistoryEntry } from '../shared/state/machine-record.ts';
 import { MachineDetailShape, type OperationView } from '../shared/view/shapes.ts';
 import type { Io } from './command.ts';
 import { kinds } from './kinds.ts';

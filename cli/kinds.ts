@@ -1,4 +1,3 @@
-import type { z } from 'zod';
 import { didYouMean } from '../shared/schema/did-you-mean.ts';
 import {
   type DecisionSummary,
@@ -15,21 +14,10 @@ import {
   type PoolView,
 } from '../shared/view/shapes.ts';
 import { UsageError } from './command.ts';
-import type { Column, Tone } from './output/table.ts';
+import type { Kind } from './kind.ts';
+import type { Tone } from './output/table.ts';
 import { age, amounts, share } from './output/words.ts';
 import { offers, peering } from './remote-kinds.ts';
-
-/** A kind of thing that can be looked at. */
-export interface Kind<Item> {
-  readonly name: string;
-  /** What one of them is called, and for short. */
-  readonly one: string;
-  readonly short: readonly string[];
-  readonly path: string;
-  readonly shape: z.ZodType<Item>;
-  readonly nameOf: (item: Item) => string;
-  readonly columns: readonly Column<Item>[];
-}
 
 const capacityTone: Readonly<Record<MachineView['capacity'], Tone | undefined>> = {
   none: undefined,

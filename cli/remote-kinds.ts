@@ -1,5 +1,5 @@
 import { OfferShape, type OfferView, PeeringShape, type PeeringView } from '../shared/view/offer-shapes.ts';
-import type { Kind } from './kinds.ts';
+import type { Kind } from './kind.ts';
 import { money } from './output/offer.ts';
 import { age, amounts } from './output/words.ts';
 

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { rows } from '../apps/api/routes.ts';
 import { createKubeCluster } from '../shared/adapters/kubernetes/cluster.ts';
 import { kubeTransport } from '../shared/adapters/kubernetes/transport.ts';
 import { openStore } from '../shared/adapters/store/open-store.ts';
@@ -13,6 +12,7 @@ import { createInventory } from '../shared/state/inventory.ts';
 import { createEnergyView } from '../shared/view/energy.ts';
 import { remoteView } from '../shared/view/offers.ts';
 import { pressureNow } from '../shared/view/pressure.ts';
+import { rows } from '../shared/view/rows.ts';
 import { snapshotNow } from '../shared/view/snapshot.ts';
 import { watchSurroundings } from '../shared/view/surroundings.ts';
 import { openView } from '../shared/view/view.ts';

@@ -54,7 +54,7 @@ export function createSend({ url: text, caCerts, tokenFile, timeoutMs = 5_000 }:
 
 async function messageOf(report: PressureReport) {
   // Loaded with the first event: a node without pressure does not pay for it.
-  const { eventMessage } = await import('../shared/server/event-message.ts');
+  const { eventMessage } = await import('../shared/http/event-message.ts');
   const { node, category, sequence } = report;
   return eventMessage({
     id: `${node}-${sequence}`,

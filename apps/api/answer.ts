@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { type Answer, HttpError } from '../../shared/server/http-answer.ts';
 import type { May, Route } from '../../shared/server/routes.ts';
+import type { ApiDeps, ApiRow } from '../../shared/view/row.ts';
+import { rows } from '../../shared/view/rows.ts';
 import { describeApi } from './openapi.ts';
-import { type ApiDeps, type ApiRow, rows } from './routes.ts';
 import { streamRoute } from './stream.ts';
 import { zipped } from './zipped.ts';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import packageJson from '../../package.json' with { type: 'json' };
-import type { ApiRow } from './routes.ts';
+import type { ApiRow } from '../../shared/view/row.ts';
 
 /** The description of the API, made from its table. */
 export function describeApi(rows: readonly ApiRow[]): object {

@@ -1,13 +1,14 @@
 import { status } from '@grpc/grpc-js';
-import { type Deps, underLease } from '../../functions/deps.ts';
+import type { Deps } from '../../functions/deps.ts';
 import type { MachineEvent } from '../../shared/core/machine/lifecycle.ts';
 import { newStatus } from '../../shared/core/machine/machine.ts';
 import { events, machineEvent } from '../../shared/ports/event-types.ts';
 import type { Lease } from '../../shared/ports/store.ts';
 import { type MachineInput, MachineSpec } from '../../shared/schema/machine.ts';
 import { encode } from '../../shared/state/codec.ts';
-import type { MachineRecord } from '../../shared/state/inventory.ts';
 import { keys } from '../../shared/state/keys.ts';
+import { underLease } from '../../shared/state/leases.ts';
+import type { MachineRecord } from '../../shared/state/machine-record.ts';
 import { applyEvent } from '../../shared/state/machine-writes.ts';
 import type { Group, Mirror } from './mirror.ts';
 import { RpcError } from './rpc-error.ts';

@@ -1,6 +1,7 @@
 import { providerIdOf } from '../../shared/core/cluster/match.ts';
 import { capacityOf, isSetAside, lifecycle, type MachineState } from '../../shared/core/machine/lifecycle.ts';
-import type { HistoryEntry, MachineRecord, StoredOperation } from '../../shared/state/inventory.ts';
+import type { StoredOperation } from '../../shared/state/inventory.ts';
+import type { HistoryEntry, MachineRecord } from '../../shared/state/machine-record.ts';
 import type { Assigned, Leaving, Target } from './target.ts';
 
 /** As the Cluster Autoscaler numbers them. */

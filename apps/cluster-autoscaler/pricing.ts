@@ -1,4 +1,5 @@
 import { status } from '@grpc/grpc-js';
+import { bamelKeys } from '../../shared/core/cluster/names.ts';
 import type { MachineSpec } from '../../shared/core/machine/machine.ts';
 import type { Group } from './mirror.ts';
 import { RpcError } from './rpc-error.ts';
@@ -37,9 +38,7 @@ export function podPrice(groups: readonly Group[], from: Timestamp | null, to: T
   return Math.min(...rates) * hours(from, to);
 }
 
-/** By which label nodes tell their GPU, where none of them has a usual one. */
-const ownGpuLabel = 'bamel.dev/gpu';
-const usualGpuLabels = ['nvidia.com/gpu.product', 'amd.com/gpu.product-name', ownGpuLabel] as const;
+const usualGpuLabels = ['nvidia.com/gpu.product', 'amd.com/gpu.product-name', bamelKeys.gpu] as const;
 
 const gpuMachines = (groups: readonly Group[]): MachineSpec[] =>
   groups.flatMap(({ members }) =>
@@ -54,7 +53,7 @@ export function gpuLabel(groups: readonly Group[]): string {
   const machines = gpuMachines(groups);
   return (
     usualGpuLabels.find((label) => machines.some(({ labels }) => labels?.[label] !== undefined)) ??
-    ownGpuLabel
+    bamelKeys.gpu
   );
 }
 

@@ -5,7 +5,8 @@ import type { PoolSpec } from '../../shared/core/settings.ts';
 import type { Metrics } from '../../shared/process/metrics.ts';
 import { createDeadLetters } from '../../shared/state/dead-letters.ts';
 import { readEnergy } from '../../shared/state/energy.ts';
-import type { MachineRecord, StateChange } from '../../shared/state/inventory.ts';
+import type { StateChange } from '../../shared/state/inventory.ts';
+import type { MachineRecord } from '../../shared/state/machine-record.ts';
 
 /** The same, but what happens to machines is counted. */
 export function measured<Some extends Pick<Deps, 'inventory'>>(

@@ -1,11 +1,12 @@
 import { parseArgs } from 'node:util';
 import { stringify } from 'yaml';
 import { credentialsFromFolder } from '../../shared/adapters/files/credentials.ts';
-import { driverFor, driverNames } from '../../shared/drivers/index.ts';
+import { driverFor } from '../../shared/drivers/index.ts';
 import { defaultNetworks, networkGuard } from '../../shared/http/network-guard.ts';
 import { type Description, type DriverDeps, PowerError } from '../../shared/ports/power.ts';
 import { realClock } from '../../shared/process/clock.ts';
 import { readSettings } from '../../shared/process/settings.ts';
+import { driverNames } from '../../shared/schema/driver-names.ts';
 import { type Command, type Io, UsageError } from '../command.ts';
 
 /** How long a BMC may take to tell all about its machine. */

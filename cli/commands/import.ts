@@ -2,7 +2,9 @@ import { readFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import { checkConfig } from '../../shared/adapters/files/config-file.ts';
 import { openStore } from '../../shared/adapters/store/open-store.ts';
-import { ConfigError, type ConfigInput } from '../../shared/schema/config-file.ts';
+import { machineProblem } from '../../shared/drivers/check-options.ts';
+import type { ConfigInput } from '../../shared/schema/config.ts';
+import { ConfigError } from '../../shared/schema/config-file.ts';
 import { fromHomelabAutoscaler } from '../../shared/schema/homelab-autoscaler.ts';
 import { machinesFromCsv } from '../../shared/schema/machine-csv.ts';
 import { importInventory, readConfigInput } from '../../shared/state/inventory-exchange.ts';
@@ -70,7 +72,11 @@ async function checkWhole(
 ): Promise<void> {
   const others = there.filter(({ name }) => !pools.some((pool) => pool.name === name));
   try {
-    await checkConfig(JSON.stringify({ ...rest, pools: [...pools, ...others], machines }), file);
+    await checkConfig(
+      JSON.stringify({ ...rest, pools: [...pools, ...others], machines }),
+      file,
+      machineProblem,
+    );
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     // Lines of what was put together here are nobody's lines; the field says where.

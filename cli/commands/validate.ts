@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import { checkConfig } from '../../shared/adapters/files/config-file.ts';
+import { machineProblem } from '../../shared/drivers/check-options.ts';
 import { ConfigError } from '../../shared/schema/config-file.ts';
 import { hasManifests, parseManifests } from '../../shared/schema/manifest.ts';
 import { type Command, UsageError } from '../command.ts';
@@ -36,10 +37,14 @@ async function check(file: string): Promise<string> {
   if (hasManifests(text)) {
     const manifests = parseManifests(text, file);
     const machines = manifests.filter(({ kind }) => kind === 'node');
-    await checkConfig(JSON.stringify({ ...asConfig(manifests), machines: machines.map(named) }), file);
+    await checkConfig(
+      JSON.stringify({ ...asConfig(manifests), machines: machines.map(named) }),
+      file,
+      machineProblem,
+    );
     return `ok, ${manifests.length} resources`;
   }
-  const { pools = [], machines = [] } = await checkConfig(text, file);
+  const { pools = [], machines = [] } = await checkConfig(text, file, machineProblem);
   return `ok, ${pools.length} pools and ${machines.length} machines`;
 }
 

@@ -1,5 +1,5 @@
+import type { DeadLetter } from '../../shared/ports/events.ts';
 import type { ReceivedEvent } from '../../shared/server/cloud-event.ts';
-import type { DeadLetter } from '../../shared/server/local-sink.ts';
 
 /** What Knative adds to an event that it gave up on. */
 const added = {

@@ -3,7 +3,8 @@ import { done, retryLater } from '../../shared/core/outcome.ts';
 import type { Remote } from '../../shared/core/remote/remote-settings.ts';
 import type { Handler } from '../../shared/server/function.ts';
 import { readDiscovery } from '../../shared/state/discovery-state.ts';
-import { type Deps, underLease } from '../deps.ts';
+import { underLease } from '../../shared/state/leases.ts';
+import type { Deps } from '../deps.ts';
 import { pruneExpired, refresh } from './refresh.ts';
 
 export { discoveryRoutes } from './routes.ts';

@@ -2,9 +2,10 @@ import type { PeerCluster } from '../../shared/core/remote/remote-settings.ts';
 import { isSignedBy } from '../../shared/crypto/ed25519.ts';
 import { PowerError } from '../../shared/ports/power.ts';
 import type { Lease } from '../../shared/ports/store.ts';
+import { underLease } from '../../shared/state/leases.ts';
 import { writeAudit } from '../../shared/state/peering-audit.ts';
 import { hashOf, nonceLifetimeMs, readNonce, writeNonce } from '../../shared/state/peering-nonces.ts';
-import { type Deps, underLease } from '../deps.ts';
+import type { Deps } from '../deps.ts';
 import { PeeringError } from './peering-error.ts';
 import {
   createTenant,

@@ -2,10 +2,11 @@ import { createHash } from 'node:crypto';
 import { latencyOf, publishOffer, readListing } from '../../shared/adapters/remote-discovery/client.ts';
 import type { Remote } from '../../shared/core/remote/remote-settings.ts';
 import type { Lease } from '../../shared/ports/store.ts';
+import { forEachConcurrently } from '../../shared/process/concurrency.ts';
 import { type DiscoveryState, readDiscovery, writeDiscovery } from '../../shared/state/discovery-state.ts';
 import { pruneOffers, readStoredOffers, saveLatencies } from '../../shared/state/offers.ts';
 import { sealOffer } from '../../shared/state/sealed-offer.ts';
-import { type Deps, forEachConcurrently } from '../deps.ts';
+import type { Deps } from '../deps.ts';
 import { receiveOffer } from './receive-offer.ts';
 
 export type RefreshDeps = Pick<

@@ -1,7 +1,7 @@
 import type { Node } from '../../shared/core/cluster/cluster.ts';
 import type { Settings } from '../../shared/core/settings.ts';
 import type { Lease } from '../../shared/ports/store.ts';
-import type { MachineRecord } from '../../shared/state/inventory.ts';
+import type { MachineRecord } from '../../shared/state/machine-record.ts';
 import type { Deps } from '../deps.ts';
 
 /** A drain that is under way, in one invocation. */

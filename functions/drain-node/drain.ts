@@ -7,6 +7,7 @@ import {
   refusedAgain,
 } from '../../shared/core/cluster/drain-plan.ts';
 import { matchNode } from '../../shared/core/cluster/match.ts';
+import { bamelKeys } from '../../shared/core/cluster/names.ts';
 import { isDeletedByClusterAutoscaler } from '../../shared/core/cluster/prepare-node.ts';
 import { stepOf } from '../../shared/core/machine/lifecycle.ts';
 import type { Drain } from '../../shared/core/machine/machine.ts';
@@ -14,9 +15,10 @@ import { overdue } from '../../shared/core/machine/transition.ts';
 import { plural } from '../../shared/core/text.ts';
 import type { Cluster } from '../../shared/ports/cluster.ts';
 import type { Lease } from '../../shared/ports/store.ts';
-import type { MachineRecord } from '../../shared/state/inventory.ts';
+import { underMachineLease } from '../../shared/state/leases.ts';
+import type { MachineRecord } from '../../shared/state/machine-record.ts';
 import { saveObservation } from '../../shared/state/machine-writes.ts';
-import { cordonedBy, type Deps, underMachineLease } from '../deps.ts';
+import type { Deps } from '../deps.ts';
 import { type DrainContext, recordNodeEvent } from './drain-context.ts';
 import { abortDrain, finishDrain } from './finish.ts';
 
@@ -83,9 +85,9 @@ async function drainStep(context: DrainContext, refusals: Refusals): Promise<str
 /** The node as it is then. Undefined: the lease is lost. */
 async function cordon({ deps, record, lease }: DrainContext, node: Node): Promise<Node | undefined> {
   // A person's cordon outlives the drain. The Cluster Autoscaler's is taken over: it would never undo it.
-  const isTheirs = node.annotations[cordonedBy] === undefined && isDeletedByClusterAutoscaler(node);
+  const isTheirs = node.annotations[bamelKeys.cordonedBy] === undefined && isDeletedByClusterAutoscaler(node);
   if (node.unschedulable && !isTheirs) return node;
-  const ours = { [cordonedBy]: record.status.operation ?? '' };
+  const ours = { [bamelKeys.cordonedBy]: record.status.operation ?? '' };
   deps.failpoint('drain-before-cordon');
   if (lease.remainingMs() === 0) return undefined;
   await deps.cluster.changeNode(node.name, { unschedulable: true, annotations: ours });

@@ -1,5 +1,6 @@
 import type { Node } from '../../shared/core/cluster/cluster.ts';
 import { planDrain } from '../../shared/core/cluster/drain-plan.ts';
+import { bamelKeys } from '../../shared/core/cluster/names.ts';
 import {
   clusterAutoscalerMarks,
   isDeletedByClusterAutoscaler,
@@ -9,7 +10,6 @@ import type { Drain } from '../../shared/core/machine/machine.ts';
 import { plural, seconds } from '../../shared/core/text.ts';
 import { events, machineEvent } from '../../shared/ports/event-types.ts';
 import { applyEvent, saveObservation } from '../../shared/state/machine-writes.ts';
-import { cordonedBy } from '../deps.ts';
 import { type DrainContext, recordNodeEvent } from './drain-context.ts';
 
 /** No pod is left: its volumes are waited for, for a while; then the machine may go. */
@@ -95,11 +95,12 @@ export async function abortDrain(
 
 /** True: it was cordoned by us or by the Cluster Autoscaler, and is no longer. */
 export async function uncordon(cluster: DrainContext['deps']['cluster'], node: Node): Promise<boolean> {
-  if (node.annotations[cordonedBy] === undefined && !isDeletedByClusterAutoscaler(node)) return false;
+  if (node.annotations[bamelKeys.cordonedBy] === undefined && !isDeletedByClusterAutoscaler(node))
+    return false;
   const marks = node.taints.filter(({ key }) => clusterAutoscalerMarks.includes(key));
   await cluster.changeNode(node.name, {
     unschedulable: false,
-    annotations: { [cordonedBy]: null },
+    annotations: { [bamelKeys.cordonedBy]: null },
     // It takes a node with its mark for gone, whatever its machine does.
     ...(marks.length > 0 && { removeTaints: marks.map(({ key }) => ({ key })) }),
   });

@@ -2,8 +2,9 @@ import type { z } from 'zod';
 import { DrainInput, requestDrain } from '../../shared/by-hand/drain.ts';
 import { capacityOf, stepOf } from '../../shared/core/machine/lifecycle.ts';
 import { done, rejected } from '../../shared/core/outcome.ts';
+import { forEachConcurrently, singleFlight } from '../../shared/process/concurrency.ts';
 import type { Handler } from '../../shared/server/function.ts';
-import { type Deps, forEachConcurrently, singleFlight } from '../deps.ts';
+import type { Deps } from '../deps.ts';
 import { drain, type Refusals } from './drain.ts';
 import { stillCordoned, uncordonServing } from './uncordon-serving.ts';
 

@@ -1,8 +1,10 @@
 import type { Node } from '../../shared/core/cluster/cluster.ts';
+import { bamelKeys } from '../../shared/core/cluster/names.ts';
 import { capacityOf } from '../../shared/core/machine/lifecycle.ts';
 import type { Settings } from '../../shared/core/settings.ts';
-import type { MachineRecord } from '../../shared/state/inventory.ts';
-import { cordonedBy, type Deps, underMachineLease } from '../deps.ts';
+import { underMachineLease } from '../../shared/state/leases.ts';
+import type { MachineRecord } from '../../shared/state/machine-record.ts';
+import type { Deps } from '../deps.ts';
 import { recordNodeEvent } from './drain-context.ts';
 import { uncordon } from './finish.ts';
 
@@ -12,7 +14,9 @@ export function stillCordoned(
   nodes: readonly Node[],
 ): { readonly record: MachineRecord; readonly node: Node }[] {
   const cordoned = new Map(
-    nodes.filter(({ annotations }) => annotations[cordonedBy] !== undefined).map((node) => [node.name, node]),
+    nodes
+      .filter(({ annotations }) => annotations[bamelKeys.cordonedBy] !== undefined)
+      .map((node) => [node.name, node]),
   );
   return records.flatMap((record) => {
     const node = cordoned.get(record.status.kubernetesNode ?? '');

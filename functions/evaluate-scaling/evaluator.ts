@@ -4,7 +4,7 @@ import { alertReadings, noteAlerts } from '../../shared/core/decide/signals/aler
 import { type Alert, steeringOf } from '../../shared/core/decide/signals/alerts.ts';
 import type { Settings } from '../../shared/core/settings.ts';
 import { readAlerts } from '../../shared/state/alerts.ts';
-import type { MachineRecord } from '../../shared/state/inventory.ts';
+import type { MachineRecord } from '../../shared/state/machine-record.ts';
 import { readOffers } from '../../shared/state/offers.ts';
 import { readPressure } from '../../shared/state/pressure.ts';
 import type { Deps } from '../deps.ts';

@@ -3,13 +3,14 @@ import type { PoolSpec } from '../../shared/core/settings.ts';
 import { seconds } from '../../shared/core/text.ts';
 import { type Measured, MetricsError } from '../../shared/ports/metrics.ts';
 import type { Lease } from '../../shared/ports/store.ts';
+import { forEachConcurrently } from '../../shared/process/concurrency.ts';
 import {
   readTriggerTimes,
   type TriggerTime,
   updateTriggerTime,
   writeTriggerTimes,
 } from '../../shared/state/triggers.ts';
-import { type Deps, forEachConcurrently } from '../deps.ts';
+import type { Deps } from '../deps.ts';
 
 /** What one query gives. Without a value the note says why. */
 export interface QueryResult {

@@ -1,10 +1,11 @@
 import type { Node } from '../../shared/core/cluster/cluster.ts';
+import { bamelKeys } from '../../shared/core/cluster/names.ts';
 import { outOfService } from '../../shared/core/cluster/prepare-node.ts';
 import { lifecycle } from '../../shared/core/machine/lifecycle.ts';
 import { plural, seconds } from '../../shared/core/text.ts';
-import type { MachineRecord } from '../../shared/state/inventory.ts';
+import type { MachineRecord } from '../../shared/state/machine-record.ts';
 import { saveObservation } from '../../shared/state/machine-writes.ts';
-import { cordonedBy, type Deps } from '../deps.ts';
+import type { Deps } from '../deps.ts';
 import type { WatchContext } from './watch-context.ts';
 
 /**
@@ -29,7 +30,7 @@ export async function cleanUpNode(
   node: Node,
 ): Promise<string | undefined> {
   if (!isOff(record, node)) return undefined;
-  const drained = node.annotations[cordonedBy] !== undefined;
+  const drained = node.annotations[bamelKeys.cordonedBy] !== undefined;
   if (!drained && node.ready) return undefined;
   const pods = context.view.pods.filter((pod) => pod.node === node.name && pod.terminating);
   if (!drained && pods.length === 0) return undefined;

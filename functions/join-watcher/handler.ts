@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import { matchAll } from '../../shared/core/cluster/match-all.ts';
 import { done, rejected } from '../../shared/core/outcome.ts';
+import { forEachConcurrently } from '../../shared/process/concurrency.ts';
 import type { Handler } from '../../shared/server/function.ts';
 import { createStateClock } from '../../shared/state/state-clock.ts';
-import { type Deps, forEachConcurrently } from '../deps.ts';
+import type { Deps } from '../deps.ts';
 import { createFindingReporter } from './finding-reporter.ts';
 import { recoverNode } from './recover-node.ts';
 import { stepFor, watchContext } from './watch-context.ts';

@@ -1,13 +1,14 @@
 import { type Match, providerIdOf } from '../../shared/core/cluster/match.ts';
+import { bamelKeys } from '../../shared/core/cluster/names.ts';
 import { preparationOf } from '../../shared/core/cluster/prepare-node.ts';
 import type { MachineEvent } from '../../shared/core/machine/lifecycle.ts';
 import type { Settings } from '../../shared/core/settings.ts';
 import { seconds } from '../../shared/core/text.ts';
 import { events, machineEvent } from '../../shared/ports/event-types.ts';
 import type { Lease } from '../../shared/ports/store.ts';
-import type { MachineRecord } from '../../shared/state/inventory.ts';
+import type { MachineRecord } from '../../shared/state/machine-record.ts';
 import { applyEvent } from '../../shared/state/machine-writes.ts';
-import { cordonedBy, type Deps } from '../deps.ts';
+import type { Deps } from '../deps.ts';
 import { poolOf, type WatchContext } from './watch-context.ts';
 
 /** Prepares the node, then takes the machine into service. A crash in between is repeated harmlessly. */
@@ -27,9 +28,9 @@ export async function join(
     // It can be set once, and never changed.
     ...(!node.providerID && { providerID }),
     // Uncordoned only if it was us who cordoned it.
-    ...(node.annotations[cordonedBy] !== undefined && {
+    ...(node.annotations[bamelKeys.cordonedBy] !== undefined && {
       unschedulable: false,
-      annotations: { [cordonedBy]: null },
+      annotations: { [bamelKeys.cordonedBy]: null },
     }),
   });
   deps.failpoint('join-after-node');

@@ -1,6 +1,6 @@
 import { capacityOf } from '../../shared/core/machine/lifecycle.ts';
 import { lenderLabel } from '../../shared/core/remote/slice-rules.ts';
-import type { MachineRecord } from '../../shared/state/inventory.ts';
+import type { MachineRecord } from '../../shared/state/machine-record.ts';
 
 /**
  * What is wrong with a slice that its node does not show: the node of a provider that took it back stays Ready, and

@@ -2,9 +2,9 @@ import type { RecoveryStep } from '../../shared/core/machine/node-recovery.ts';
 import { events, machineEvent } from '../../shared/ports/event-types.ts';
 import type { Lease } from '../../shared/ports/store.ts';
 import { newId } from '../../shared/process/ids.ts';
-import type { MachineRecord } from '../../shared/state/inventory.ts';
+import { underLease, underMachineLease } from '../../shared/state/leases.ts';
+import type { MachineRecord } from '../../shared/state/machine-record.ts';
 import { applyEvent } from '../../shared/state/machine-writes.ts';
-import { underLease, underMachineLease } from '../deps.ts';
 import { matchOf, stepFor, type WatchContext, watchContext } from './watch-context.ts';
 
 const leaseTtlMs = 10_000;

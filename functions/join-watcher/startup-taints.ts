@@ -1,7 +1,6 @@
-import type { Node } from '../../shared/core/cluster/cluster.ts';
-import type { Taint } from '../../shared/core/machine/machine.ts';
+import type { Node, Taint } from '../../shared/core/cluster/cluster.ts';
 import type { Lease } from '../../shared/ports/store.ts';
-import type { MachineRecord } from '../../shared/state/inventory.ts';
+import type { MachineRecord } from '../../shared/state/machine-record.ts';
 import type { Deps } from '../deps.ts';
 
 /** The node is initialized: it is opened for everybody. */

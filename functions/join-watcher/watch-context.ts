@@ -7,7 +7,7 @@ import { capacityOf } from '../../shared/core/machine/lifecycle.ts';
 import type { Machine } from '../../shared/core/machine/machine.ts';
 import { manyLost, type RecoveryStep, recoveryOf } from '../../shared/core/machine/node-recovery.ts';
 import type { PoolSpec, Settings } from '../../shared/core/settings.ts';
-import type { MachineRecord } from '../../shared/state/inventory.ts';
+import type { MachineRecord } from '../../shared/state/machine-record.ts';
 import type { createStateClock } from '../../shared/state/state-clock.ts';
 import type { Deps } from '../deps.ts';
 

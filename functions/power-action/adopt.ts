@@ -1,13 +1,15 @@
-import { type KnownLog, withLog } from '../../shared/core/machine/hardware-log.ts';
+import { withLog } from '../../shared/core/machine/hardware-log.ts';
 import type { MachineEvent } from '../../shared/core/machine/lifecycle.ts';
+import type { KnownLog } from '../../shared/core/machine/machine.ts';
 import { type Seen, surprise } from '../../shared/core/machine/observed-power.ts';
 import { type Settings, stableReads } from '../../shared/core/settings.ts';
 import { events, machineEvent } from '../../shared/ports/event-types.ts';
 import type { PowerDriver } from '../../shared/ports/power.ts';
 import { newId } from '../../shared/process/ids.ts';
-import type { MachineRecord } from '../../shared/state/inventory.ts';
+import { underMachineLease } from '../../shared/state/leases.ts';
+import type { MachineRecord } from '../../shared/state/machine-record.ts';
 import { applyEvent } from '../../shared/state/machine-writes.ts';
-import { type Deps, underMachineLease } from '../deps.ts';
+import type { Deps } from '../deps.ts';
 import type { CircuitBreaker } from './circuit-breaker.ts';
 import { readPower } from './read-power.ts';
 import { readSensors, toSeen } from './sensors.ts';

@@ -3,7 +3,7 @@ import type { MachineSpec, MachineStatus } from '../../shared/core/machine/machi
 import type { Timings } from '../../shared/core/settings.ts';
 import { seconds } from '../../shared/core/text.ts';
 import type { PowerError } from '../../shared/ports/power.ts';
-import type { MachineRecord } from '../../shared/state/inventory.ts';
+import type { MachineRecord } from '../../shared/state/machine-record.ts';
 import type { Deps } from '../deps.ts';
 
 /** This many calls in a row without an answer, and the BMC is left alone for a while. */

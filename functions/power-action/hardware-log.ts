@@ -1,8 +1,9 @@
-import { afterReading, type KnownLog, stillCritical } from '../../shared/core/machine/hardware-log.ts';
+import { afterReading, stillCritical } from '../../shared/core/machine/hardware-log.ts';
 import { nextMoment } from '../../shared/core/machine/health.ts';
+import type { KnownLog } from '../../shared/core/machine/machine.ts';
 import type { Timings } from '../../shared/core/settings.ts';
 import { type PowerDriver, PowerError } from '../../shared/ports/power.ts';
-import type { MachineRecord } from '../../shared/state/inventory.ts';
+import type { MachineRecord } from '../../shared/state/machine-record.ts';
 import type { Deps } from '../deps.ts';
 
 /** A log grows slowly, and some BMCs are slow to show it. */

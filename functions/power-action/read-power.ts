@@ -6,7 +6,7 @@ import {
   PowerError,
   type PowerReading,
 } from '../../shared/ports/power.ts';
-import type { MachineRecord } from '../../shared/state/inventory.ts';
+import type { MachineRecord } from '../../shared/state/machine-record.ts';
 import type { CircuitBreaker } from './circuit-breaker.ts';
 
 export interface PowerResult {

@@ -3,9 +3,11 @@ import { capacityOf } from '../../shared/core/machine/lifecycle.ts';
 import type { Settings } from '../../shared/core/settings.ts';
 import { type PowerDriver, PowerError, type PowerReading } from '../../shared/ports/power.ts';
 import type { Lease } from '../../shared/ports/store.ts';
-import type { MachineRecord, OperationRecord } from '../../shared/state/inventory.ts';
+import type { OperationRecord } from '../../shared/state/inventory.ts';
+import { underMachineLease } from '../../shared/state/leases.ts';
+import type { MachineRecord } from '../../shared/state/machine-record.ts';
 import { resize, saveObservation } from '../../shared/state/machine-writes.ts';
-import { type Deps, underMachineLease } from '../deps.ts';
+import type { Deps } from '../deps.ts';
 
 /** What of the machine's resources was not granted in full, with what was. */
 function shortfall({ spec }: MachineRecord, granted: Resources = spec.resources): Resources {

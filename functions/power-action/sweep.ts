@@ -1,10 +1,11 @@
-import { type KnownLog, withLog } from '../../shared/core/machine/hardware-log.ts';
+import { withLog } from '../../shared/core/machine/hardware-log.ts';
 import { describeProblems, type Measured, nextMoment } from '../../shared/core/machine/health.ts';
 import { capacityOf } from '../../shared/core/machine/lifecycle.ts';
+import type { KnownLog } from '../../shared/core/machine/machine.ts';
 import { surprise } from '../../shared/core/machine/observed-power.ts';
 import type { Settings } from '../../shared/core/settings.ts';
 import type { PowerDriver } from '../../shared/ports/power.ts';
-import type { MachineRecord } from '../../shared/state/inventory.ts';
+import type { MachineRecord } from '../../shared/state/machine-record.ts';
 import { appendBootProgress, saveMeasured, saveObservation } from '../../shared/state/machine-writes.ts';
 import type { Deps } from '../deps.ts';
 import { adopt } from './adopt.ts';

@@ -1,12 +1,12 @@
+import { bamelKeys } from '../../shared/core/cluster/names.ts';
 import { type Resource, refOf } from '../../shared/ports/resources.ts';
-import type { MachineRecord } from '../../shared/state/inventory.ts';
 import { commitOne, removeMachine } from '../../shared/state/inventory-load.ts';
 import { keys } from '../../shared/state/keys.ts';
+import type { MachineRecord } from '../../shared/state/machine-record.ts';
 import { bindingOf, claimOn } from './claims.ts';
 import { isAtRest } from './operated.ts';
 import { type PowerOff, powerOff } from './power-off.ts';
 import {
-  finalizer,
   isStored,
   latest,
   readStoreState,
@@ -17,9 +17,6 @@ import {
   storedUid,
 } from './sync-context.ts';
 
-/** On a NodePool: deleting it deletes its machines' resources too. */
-const cascadeAnnotation = 'bamel.dev/cascade';
-
 /** How many names a message lists. */
 const maxNames = 10;
 
@@ -29,7 +26,7 @@ const listed = (names: readonly string[]): string =>
     : `${names.slice(0, maxNames).join(', ')} and ${names.length - maxNames} more`;
 
 const isDeleting = (context: SyncContext, resource: Resource): boolean =>
-  resource.deleting && latest(context, resource).finalizers.includes(finalizer);
+  resource.deleting && latest(context, resource).finalizers.includes(bamelKeys.inventory);
 
 /** Deletions, in the order in which they depend on each other; how many. What cannot go yet says what it waits for. */
 export async function finalizeAll(context: SyncContext): Promise<number> {
@@ -156,19 +153,19 @@ async function finalizePool(context: SyncContext, known: StoreState, pool: Resou
       (node) =>
         node.namespace === pool.namespace &&
         node.spec.pool === pool.name &&
-        latest(context, node).finalizers.includes(finalizer),
+        latest(context, node).finalizers.includes(bamelKeys.inventory),
     );
     const members = [
       ...new Set([...inStore.map(({ spec }) => spec.name), ...described.map(({ name }) => name)]),
     ];
     if (members.length > 0) {
-      const cascade = pool.annotations[cascadeAnnotation] === 'true';
+      const cascade = pool.annotations[bamelKeys.cascade] === 'true';
       if (cascade) for (const node of described) if (!node.deleting) await context.resources.delete(node);
       context.waiting.set(pool.uid, {
         reason: cascade ? 'DeletingMembers' : 'HasMembers',
         message: cascade
           ? `its machines are deleted first: ${listed(members)}`
-          : `it still has ${listed(members)}: delete them, move them to another pool, or annotate it ${cascadeAnnotation}=true`,
+          : `it still has ${listed(members)}: delete them, move them to another pool, or annotate it ${bamelKeys.cascade}=true`,
       });
       return;
     }

@@ -1,5 +1,6 @@
 import { PowerError } from '../../shared/ports/power.ts';
 import { byAge, type Resource, refOf } from '../../shared/ports/resources.ts';
+import { forEachConcurrently } from '../../shared/process/concurrency.ts';
 import { MachineSpec } from '../../shared/schema/machine.ts';
 import { PoolSpec } from '../../shared/schema/pool.ts';
 import { Settings } from '../../shared/schema/settings.ts';
@@ -7,7 +8,6 @@ import { encode } from '../../shared/state/codec.ts';
 import { putIfChanged } from '../../shared/state/inventory-load.ts';
 import { keys } from '../../shared/state/keys.ts';
 import type { Source } from '../../shared/state/source.ts';
-import { forEachConcurrently } from '../deps.ts';
 import { bindingOf, claimOn } from './claims.ts';
 import { memoize } from './memoize.ts';
 import { whyNotOperated } from './operated.ts';

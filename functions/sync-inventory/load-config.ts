@@ -1,4 +1,5 @@
 import { checkConfig } from '../../shared/adapters/files/config-file.ts';
+import { machineProblem } from '../../shared/drivers/check-options.ts';
 import { ConfigError } from '../../shared/schema/config-file.ts';
 import { loadInventory } from '../../shared/state/inventory-load.ts';
 import type { Deps } from '../deps.ts';
@@ -17,7 +18,7 @@ export function createConfigLoader({ config, inventory, log }: Deps): () => Prom
       if (text === loaded) return 'unchanged';
       const { machines, changed, kept, elsewhere } = await loadInventory(
         inventory.store,
-        await checkConfig(text, config.name),
+        await checkConfig(text, config.name, machineProblem),
       );
       // Machines that are to go are operated on, or resources come first: once that is over, this holds.
       loaded = kept.length > 0 || elsewhere.length > 0 ? undefined : text;

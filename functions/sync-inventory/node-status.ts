@@ -2,7 +2,7 @@ import { lifecycle } from '../../shared/core/machine/lifecycle.ts';
 import { type Resource, refOf } from '../../shared/ports/resources.ts';
 import { formatDuration } from '../../shared/schema/duration.ts';
 import type { NodeStatus } from '../../shared/schema/resource-status.ts';
-import type { MachineRecord } from '../../shared/state/inventory.ts';
+import type { MachineRecord } from '../../shared/state/machine-record.ts';
 import { type Claim, claimOn } from './claims.ts';
 import { accepted, type ConditionInput, condition, conditionsFor, deleting, timeText } from './conditions.ts';
 import { whyNotOperated } from './operated.ts';

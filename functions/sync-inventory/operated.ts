@@ -1,5 +1,5 @@
 import { type Resource, refOf } from '../../shared/ports/resources.ts';
-import type { MachineRecord } from '../../shared/state/inventory.ts';
+import type { MachineRecord } from '../../shared/state/machine-record.ts';
 import { type Claim, namesOf } from './claims.ts';
 import type { Waiting } from './sync-context.ts';
 

@@ -2,12 +2,11 @@ import { add, type Resources } from '../../shared/core/cluster/resources.ts';
 import { capacityOf } from '../../shared/core/machine/lifecycle.ts';
 import type { Resource } from '../../shared/ports/resources.ts';
 import type { PoolStatus } from '../../shared/schema/resource-status.ts';
-import type { MachineRecord } from '../../shared/state/inventory.ts';
+import type { MachineRecord } from '../../shared/state/machine-record.ts';
+import { healthOf } from '../../shared/state/pool-health.ts';
 import { accepted, condition, conditionsFor, deleting, timeText } from './conditions.ts';
 import { quantities } from './quantities.ts';
 import type { SyncContext } from './sync-context.ts';
-
-type Health = NonNullable<PoolStatus['health']>;
 
 export async function poolStatusOf(
   context: SyncContext,
@@ -46,19 +45,6 @@ export async function poolStatusOf(
 }
 
 const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
-
-export function healthOf(members: readonly MachineRecord[]): { health: Health; why: string } {
-  const ill = members.filter(({ status }) => status.state === 'error' || status.bmcReachable === false);
-  const names = ill.map(({ spec }) => spec.name).join(', ');
-  if (members.length === 0) return { health: 'unknown', why: 'it has no machines' };
-  if (ill.length === members.length)
-    return { health: 'offline', why: `none of its machines can be used: ${names}` };
-  if (ill.length > 0)
-    return { health: 'degraded', why: `quarantined or without an answer from the BMC: ${names}` };
-  if (members.every(({ status }) => status.bmcReachable === undefined))
-    return { health: 'unknown', why: 'its machines have not been looked at yet' };
-  return { health: 'healthy', why: 'no machine is quarantined, and every BMC answers' };
-}
 
 async function scaling(
   { deps: { inventory } }: SyncContext,

@@ -3,7 +3,7 @@ import { capacityOf } from '../../shared/core/machine/lifecycle.ts';
 import { events, machineEvent } from '../../shared/ports/event-types.ts';
 import { type Resource, refOf } from '../../shared/ports/resources.ts';
 import { newId } from '../../shared/process/ids.ts';
-import type { MachineRecord } from '../../shared/state/inventory.ts';
+import type { MachineRecord } from '../../shared/state/machine-record.ts';
 import { applyEvent } from '../../shared/state/machine-writes.ts';
 import { isAtRest } from './operated.ts';
 import type { StoreState, SyncContext } from './sync-context.ts';

@@ -1,19 +1,17 @@
+import { bamelKeys } from '../../shared/core/cluster/names.ts';
 import type { Settings } from '../../shared/core/settings.ts';
 import { ClusterError } from '../../shared/ports/cluster.ts';
 import { type AllResources, type Resource, type Resources, refOf } from '../../shared/ports/resources.ts';
 import type { Lease } from '../../shared/ports/store.ts';
-import type { MachineRecord } from '../../shared/state/inventory.ts';
 import {
   type InventoryEntries,
   readInventoryEntries,
   readSource,
 } from '../../shared/state/inventory-load.ts';
 import { keys } from '../../shared/state/keys.ts';
+import type { MachineRecord } from '../../shared/state/machine-record.ts';
 import type { Deps } from '../deps.ts';
 import type { ResourceRefusal } from './resource-problems.ts';
-
-/** Keeps a resource until its machine, pool or settings are dealt with. */
-export const finalizer = 'bamel.dev/inventory';
 
 /** What one round of syncing knows, and what it finds out on the way. */
 export interface SyncContext {
@@ -78,13 +76,13 @@ export async function addFinalizer(
   isKnown: boolean,
 ): Promise<Resource | undefined> {
   const seen = latest(context, resource);
-  if (seen.finalizers.includes(finalizer) && isKnown) return seen;
+  if (seen.finalizers.includes(bamelKeys.inventory) && isKnown) return seen;
   const held = await writeOrRefuse(context, resource, () =>
-    seen.finalizers.includes(finalizer)
+    seen.finalizers.includes(bamelKeys.inventory)
       ? context.resources.read(seen)
-      : context.resources.writeFinalizers(seen, [...seen.finalizers, finalizer]),
+      : context.resources.writeFinalizers(seen, [...seen.finalizers, bamelKeys.inventory]),
   );
-  if (!held || held.uid !== resource.uid || held.deleting || !held.finalizers.includes(finalizer))
+  if (!held || held.uid !== resource.uid || held.deleting || !held.finalizers.includes(bamelKeys.inventory))
     return undefined;
   context.current.set(held.uid, held);
   context.deps.failpoint('sync-after-hold');
@@ -112,7 +110,7 @@ export async function removeFinalizer(context: SyncContext, resource: Resource):
   const seen = latest(context, resource);
   const after = await context.resources.writeFinalizers(
     seen,
-    seen.finalizers.filter((one) => one !== finalizer),
+    seen.finalizers.filter((one) => one !== bamelKeys.inventory),
   );
   if (after) context.current.set(after.uid, after);
   context.deps.failpoint('sync-after-release');

@@ -1,6 +1,6 @@
 import { mergePatchOf } from '../../shared/adapters/kubernetes/merge-patch.ts';
 import type { Json, Resource } from '../../shared/ports/resources.ts';
-import { forEachConcurrently } from '../deps.ts';
+import { forEachConcurrently } from '../../shared/process/concurrency.ts';
 import { autoscalerStatusOf, type LastDecision } from './autoscaler-status.ts';
 import { nodeStatusOf } from './node-status.ts';
 import { poolStatusOf } from './pool-status.ts';

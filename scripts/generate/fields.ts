@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { defaultTimings } from '../../shared/core/settings.ts';
-import { driverNames, loadDriver } from '../../shared/drivers/index.ts';
-import { ConfigFile } from '../../shared/schema/config-file.ts';
+import { loadDriver } from '../../shared/drivers/index.ts';
+import { ConfigFile } from '../../shared/schema/config.ts';
+import { driverNames } from '../../shared/schema/driver-names.ts';
 import { formatDuration } from '../../shared/schema/duration.ts';
 
 interface Schema {

@@ -2,17 +2,17 @@
 // in a circle, types included: `imports.ts [folder]`.
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize, resolve } from 'node:path';
-import { type Layer, layers } from './layers.ts';
+import { parseSync } from '@swc/core';
+import { type Layer, layers, typeCircles } from './layers.ts';
 
 const root = resolve(process.argv[2] ?? '.');
-const statement = /(?:\bfrom\s+|\bimport\s*\(?\s*)(['"])([^'"\n]+)\1/g;
-
 interface Import {
   readonly file: string;
   readonly target: string;
   readonly isPackage: boolean;
   /** Imported when first used: no part of a circle at load time. */
   readonly isDeferred: boolean;
+  readonly isType: boolean;
 }
 
 const isInside = (path: string, folder: string): boolean => path === folder || path.startsWith(`${folder}/`);
@@ -30,17 +30,27 @@ const partOf = (file: string, { path }: Layer): string | undefined => {
 };
 
 function importsOf(file: string): Import[] {
-  // Comments mention paths, too.
-  const text = readFileSync(join(root, file), 'utf8').replace(/^\s*(\/\/|\*|\/\*).*$/gm, '');
-  return [...text.matchAll(statement)].map(([whole, , target = '']) => {
+  const found: Import[] = [];
+  const add = (source: unknown, isType: boolean, isDeferred = false): void => {
+    const target = (source as { value?: string } | null | undefined)?.value;
+    if (target === undefined) return;
     const isPackage = !target.startsWith('.');
-    return {
-      file,
-      target: isPackage ? target : normalize(join(dirname(file), target)),
-      isPackage,
-      isDeferred: whole.includes('('),
-    };
-  });
+    const path = isPackage ? target : normalize(join(dirname(file), target));
+    found.push({ file, target: path, isPackage, isDeferred, isType });
+  };
+  const visit = (node: unknown): void => {
+    if (typeof node !== 'object' || node === null) return;
+    const { type, source, typeOnly, callee, arguments: given, argument } = node as Record<string, unknown>;
+    if (type === 'ImportDeclaration' || type === 'ExportNamedDeclaration' || type === 'ExportAllDeclaration')
+      add(source, typeOnly === true);
+    else if (type === 'TsImportType') add(argument, true);
+    else if (type === 'CallExpression' && (callee as { type: string }).type === 'Import')
+      add((given as { expression: unknown }[])[0]?.expression, false, true);
+    Object.values(node).forEach(visit);
+  };
+  const text = readFileSync(join(root, file), 'utf8');
+  visit(parseSync(text, { syntax: 'typescript', tsx: file.endsWith('x') }).body);
+  return found;
 }
 
 function problemOf({ file, target, isPackage }: Import): string | undefined {
@@ -63,8 +73,12 @@ function problemOf({ file, target, isPackage }: Import): string | undefined {
 /** Files that import each other, each circle once. */
 function circles(imports: readonly Import[]): string[] {
   const graph = new Map<string, string[]>();
-  for (const { file, target, isPackage, isDeferred } of imports)
-    if (!isPackage && !isDeferred) graph.set(file, [...(graph.get(file) ?? []), target]);
+  const isExplained = ({ file, target, isType }: Import): boolean =>
+    isType && typeCircles.some(([from, to]) => from === file && to === target);
+  for (const one of imports) {
+    const { file, target, isPackage, isDeferred } = one;
+    if (!isPackage && !isDeferred && !isExplained(one)) graph.set(file, [...(graph.get(file) ?? []), target]);
+  }
   const found: string[] = [];
   const state = new Map<string, 'open' | 'done'>();
   const path: string[] = [];

@@ -31,7 +31,7 @@ const workshop = [...product, 'simulator', 'tools', 'scripts', 'bench', 'console
 
 /** The whole tree from the bottom up. A layer imports only from layers above its own row. */
 export const layers: readonly Layer[] = [
-  { path: 'shared/core', imports: [], packages: [] },
+  { path: 'shared/core', imports: ['shared/core/limits/cron.ts'], packages: [] },
   // It is given the time, and reads no clock.
   { path: 'shared/core/limits/cron.ts', imports: ['shared/core'], packages: ['croner'] },
   { path: 'shared/ports', imports: ['shared/core'], packages: ['zod'] },
@@ -40,11 +40,17 @@ export const layers: readonly Layer[] = [
   { path: 'shared/crypto', imports: [] },
   { path: 'shared/process', imports: foundation },
   { path: 'shared/state', imports: foundation },
-  { path: 'shared/drivers', imports: foundation, apart: true },
+  { path: 'shared/drivers', imports: [...foundation, 'shared/drivers/wol/companion.ts'], apart: true },
+  // Powers a machine off through another driver.
+  { path: 'shared/drivers/wol/companion.ts', imports: [...foundation, 'shared/drivers'] },
+  { path: 'shared/drivers/check-options.ts', imports: [...foundation, 'shared/drivers'] },
   { path: 'shared/drivers/index.ts', imports: [...foundation, 'shared/drivers'] },
   { path: 'shared/adapters', imports: [...foundation, 'shared/state'] },
   { path: 'shared/server', imports: [...foundation, 'shared/adapters'] },
-  { path: 'shared/view', imports: [...foundation, 'shared/state', 'shared/adapters'] },
+  {
+    path: 'shared/view',
+    imports: [...foundation, 'shared/state', 'shared/adapters', 'shared/server', 'package.json'],
+  },
   { path: 'shared/by-hand', imports: [...foundation, 'shared/state'] },
   { path: 'functions', imports: shared, apart: true },
   { path: 'functions/index.ts', imports: [...shared, 'functions'] },
@@ -52,7 +58,8 @@ export const layers: readonly Layer[] = [
   { path: 'apps/host', imports: [...shared, 'functions', 'apps', 'package.json'] },
   { path: 'apps/main.ts', imports: [...shared, 'apps', 'simulator'] },
   { path: 'apps/function.ts', imports: [...shared, 'functions', 'apps'] },
-  { path: 'cli', imports: [...shared, 'package.json'] },
+  { path: 'simulator/replay', imports: foundation },
+  { path: 'cli', imports: [...shared, 'simulator/replay', 'package.json'] },
   { path: 'sensor', imports: foundation },
   { path: 'console', imports: ['shared/view', 'shared/core', 'shared/schema'] },
   { path: 'simulator', imports: product },
@@ -60,4 +67,43 @@ export const layers: readonly Layer[] = [
   { path: 'scripts', imports: workshop },
   { path: 'bench', imports: workshop },
   { path: 'test', imports: workshop },
+];
+
+const engine = 'one part of the search, each type beside the function that makes it';
+
+/** Types that two files need of each other, and why. By value nothing may import in a circle. */
+export const typeCircles: readonly (readonly [file: string, imports: string, why: string])[] = [
+  [
+    'shared/core/machine/lifecycle.ts',
+    'shared/core/machine/machine.ts',
+    'the states are the keys of the table, and its rows are functions of a machine',
+  ],
+  ...[
+    ['simulate/spread', 'simulate/pod-terms'],
+    ['remote/return-slices', 'scale-down/scale-down'],
+    ['scale-down/drain-order', 'scale-down/scale-down'],
+    ['scale-up/made', 'scale-up/fill'],
+    ['scale-up/made', 'scale-up/lending'],
+    ['scale-up/shelves', 'scale-up/made'],
+    ['scale-up/dominance', 'scale-up/greedy'],
+    ['scale-up/value', 'scale-up/study'],
+  ].map(([file, imports]) => [`shared/core/${file}.ts`, `shared/core/${imports}.ts`, engine] as const),
+  [
+    'simulator/lab/api/admission.ts',
+    'simulator/lab/api/store.ts',
+    'admission looks other objects up in the store that asks it',
+  ],
+  ...['fault', 'faults', 'reset'].map(
+    (file) =>
+      [
+        `simulator/lab/rack/${file}.ts`,
+        'simulator/lab/rack/machine.ts',
+        'a fault changes what the machine that has it does and shows',
+      ] as const,
+  ),
+  [
+    'simulator/lab/rack/fault.ts',
+    'simulator/lab/rack/resources.ts',
+    'a fault changes what the machine that has it does and shows',
+  ],
 ];

@@ -1,8 +1,8 @@
-import { cordonedBy } from '../../functions/deps.ts';
 import type { ClusterView, Node } from '../core/cluster/cluster.ts';
+import { bamelKeys } from '../core/cluster/names.ts';
 import { protection } from '../core/cluster/protect.ts';
 import type { Settings } from '../core/settings.ts';
-import type { MachineRecord } from '../state/inventory.ts';
+import type { MachineRecord } from '../state/machine-record.ts';
 
 /** Why this node is not emptied, whoever asked for it: looked at afresh, for much may have changed since. */
 export function drainRefusal(
@@ -15,7 +15,7 @@ export function drainRefusal(
 ): string | undefined {
   const guard = protection(record, node, protect, ownNode);
   if (guard) return guard;
-  if (node.annotations[cordonedBy] === record.status.operation && !node.unschedulable)
+  if (node.annotations[bamelKeys.cordonedBy] === record.status.operation && !node.unschedulable)
     return 'somebody uncordoned it meanwhile';
   if (mayBeLast) return undefined;
   if (!nodes.some(({ name, ready, unschedulable }) => ready && !unschedulable && name !== node.name))

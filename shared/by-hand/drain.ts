@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { cordonedBy } from '../../functions/deps.ts';
+import { bamelKeys } from '../core/cluster/names.ts';
 import { capacityOf, stepOf } from '../core/machine/lifecycle.ts';
 import { events, machineEvent } from '../ports/event-types.ts';
 import { appendHistory } from '../state/append-history.ts';
@@ -79,7 +79,10 @@ async function uncordonNode({
   const node = status.kubernetesNode && (await deps.cluster.node(status.kubernetesNode));
   if (!node) return { ok: false, why: `${spec.name} has no node to open: it is ${status.state}` };
   if (!node.unschedulable) return { ok: true, answer: `${node.name} takes pods already` };
-  await deps.cluster.changeNode(node.name, { unschedulable: false, annotations: { [cordonedBy]: null } });
+  await deps.cluster.changeNode(node.name, {
+    unschedulable: false,
+    annotations: { [bamelKeys.cordonedBy]: null },
+  });
   const why = `${by} opened node ${node.name}`;
   if (!(await appendHistory(deps.inventory, record, { event: 'uncordoned', by, why, lease, now })))
     return undefined;

@@ -1,5 +1,5 @@
-import { underMachineLease } from '../../functions/deps.ts';
 import { appendHistory } from '../state/append-history.ts';
+import { underMachineLease } from '../state/leases.ts';
 import type { RequestDeps, RequestResult } from './power.ts';
 
 /** How long to wait for whoever is at the machine. */

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { underLease } from '../../functions/deps.ts';
 import { isSetAside } from '../core/machine/lifecycle.ts';
 import type { Settings } from '../core/settings.ts';
 import type { Lease } from '../ports/store.ts';
-import type { MachineRecord } from '../state/inventory.ts';
+import { underLease } from '../state/leases.ts';
+import type { MachineRecord } from '../state/machine-record.ts';
 import { applyEvent } from '../state/machine-writes.ts';
 import type { RequestDeps, RequestResult } from './power.ts';
 

@@ -1,12 +1,14 @@
 import { z } from 'zod';
-import { type Deps, underMachineLease } from '../../functions/deps.ts';
 import type { Node } from '../core/cluster/cluster.ts';
 import { protectedBy } from '../core/cluster/protect.ts';
 import { capacityOf, lifecycle, type MachineEvent } from '../core/machine/lifecycle.ts';
 import type { Settings } from '../core/settings.ts';
+import type { Cluster } from '../ports/cluster.ts';
 import { events, machineEvent } from '../ports/event-types.ts';
+import type { EventSink } from '../ports/events.ts';
 import { newId } from '../process/ids.ts';
-import type { MachineRecord } from '../state/inventory.ts';
+import { type LeaseDeps, underMachineLease } from '../state/leases.ts';
+import type { MachineRecord } from '../state/machine-record.ts';
 import { applyEvent } from '../state/machine-writes.ts';
 
 /** What a person may ask of a machine. */
@@ -24,10 +26,10 @@ export type RequestResult =
   | { readonly ok: false; readonly why: string };
 
 /** What the command line has of it, too, when it works on the store itself. */
-export type RequestDeps = Pick<Deps, 'inventory' | 'clock' | 'owner'> & {
-  readonly cluster?: Deps['cluster'] | undefined;
-  readonly sink?: Deps['sink'] | undefined;
-};
+export interface RequestDeps extends LeaseDeps {
+  readonly cluster?: Cluster | undefined;
+  readonly sink?: EventSink | undefined;
+}
 
 /** How long to wait for whoever is at the machine. */
 const patienceMs = 5_000;

@@ -1,5 +1,5 @@
+import type { Taint } from './cluster/cluster.ts';
 import type { Resources } from './cluster/resources.ts';
-import type { Taint } from './machine/machine.ts';
 import { defaultRemote, type Remote } from './remote/remote-settings.ts';
 import { defaultPolicies, type PolicyName } from './scale-up/policy-names.ts';
 

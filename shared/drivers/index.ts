@@ -2,8 +2,9 @@ import { z } from 'zod';
 import type { MachineSpec } from '../core/machine/machine.ts';
 import type { Provider } from '../core/settings.ts';
 import { type DriverDefinition, type DriverDeps, type PowerDriver, PowerError } from '../ports/power.ts';
+import { type DriverName, driverNames } from '../schema/driver-names.ts';
 
-/** Every way to power a machine, by the name users write as powerInterface. Loaded when first used. */
+/** The drivers of schema/driver-names.ts, each loaded when first used. */
 const table = {
   redfish: async () => (await import('./redfish/driver.ts')).driver,
   proxmox: async () => (await import('./proxmox/driver.ts')).driver,
@@ -13,11 +14,7 @@ const table = {
   'snmp-pdu': async () => (await import('./snmp-pdu/driver.ts')).driver,
   job: async () => (await import('./job/driver.ts')).driver,
   liqo: async () => (await import('./liqo/driver.ts')).driver,
-} satisfies Record<string, () => Promise<unknown>>;
-
-export type DriverName = keyof typeof table;
-
-export const driverNames = Object.keys(table) as DriverName[];
+} satisfies Record<DriverName, () => Promise<unknown>>;
 
 const isDriverName = (name: string): name is DriverName => Object.hasOwn(table, name);
 

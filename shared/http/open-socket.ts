@@ -2,9 +2,10 @@ import { once } from 'node:events';
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { type DriverDeps, PowerError } from '../ports/power.ts';
+import type { Tls } from '../schema/tls.ts';
 import { hostOf } from './address.ts';
 import type { Fail } from './failure.ts';
-import { checkFingerprint, type Tls, tlsOptions } from './tls.ts';
+import { checkFingerprint, tlsOptions } from './tls.ts';
 
 export interface Destination {
   readonly url: URL;

@@ -1,9 +1,10 @@
 import type { Agent } from 'node:http';
 import { type DriverDeps, PowerError } from '../ports/power.ts';
+import type { Tls } from '../schema/tls.ts';
 import { pinnedAgent } from './agent.ts';
 import { type Exchange, ExchangeError, exchange, type HttpAnswer, largestBody } from './exchange.ts';
 import type { Fail } from './failure.ts';
-import { type Tls, tlsHint } from './tls.ts';
+import { tlsHint } from './tls.ts';
 
 export interface HttpPeer {
   /** The name of the peer in messages: "its BMC". */

@@ -1,29 +1,8 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { ConnectionOptions, TLSSocket } from 'node:tls';
-import { z } from 'zod';
+import type { Tls } from '../schema/tls.ts';
 import type { Fail } from './failure.ts';
-
-/** How the other side's certificate is checked; without it, by the CAs that Node.js knows. */
-export const Tls = z
-  .strictObject({
-    caFile: z.string().min(1).optional().describe('PEM file with the CA that signed its certificate'),
-    fingerprint: z
-      .string()
-      .regex(
-        /^sha256:([0-9a-f]{64}|([0-9a-f]{2}:){31}[0-9a-f]{2})$/i,
-        'sha256: and 64 hex digits, as of openssl x509 -noout -fingerprint -sha256',
-      )
-      .optional()
-      .describe('sha256:… of its certificate: that one and no other, whoever signed it for whatever name'),
-    insecure: z.literal(true).optional().describe('take any certificate: anybody in between can read along'),
-  })
-  .refine((tls) => Object.values(tls).filter((value) => value !== undefined).length === 1, {
-    error: 'set one of caFile, fingerprint and insecure',
-  })
-  .describe("how its certificate is checked; when not set, by the system's CAs");
-
-export type Tls = z.output<typeof Tls>;
 
 /** Read at every use, as a renewed CA needs no restart. `section` is where the options stand in the inventory. */
 export async function tlsOptions(

@@ -1,5 +1,7 @@
 import { byText } from '../core/text.ts';
-import type { KindName } from '../schema/resource-kinds.ts';
+
+/** Our kinds of custom resources: BareMetalAutoscaler, NodePool, BareMetalNode. */
+export type KindName = 'autoscaler' | 'pool' | 'node';
 
 export type Json = Readonly<Record<string, unknown>>;
 

@@ -14,6 +14,16 @@ export type Condition =
 
 export type Write = { readonly put: string; readonly value: string } | { readonly delete: string };
 
+/** Of conditions and of writes in one commit. etcd allows 128 by default. */
+export const maxPerCommit = 100;
+/** Of all keys and values in one commit. etcd allows 1.5 MiB for the whole request by default. */
+export const maxCommitBytes = 1_400_000;
+
+export const keyOf = (write: Write): string => ('put' in write ? write.put : write.delete);
+
+export const bytesOf = (write: Write): number =>
+  Buffer.byteLength(keyOf(write)) + ('put' in write ? Buffer.byteLength(write.value) : 0);
+
 export type CommitResult =
   | { readonly committed: true; readonly revision: number }
   | { readonly committed: false; readonly revision: number };

@@ -1,6 +1,7 @@
 import { types } from 'node:util';
 import { pino, stdTimeFunctions } from 'pino';
 import { redacted, withoutCredentials } from './redact.ts';
+import type { LogStream } from './story.ts';
 import { storyStream } from './story.ts';
 
 /**
@@ -17,12 +18,6 @@ export interface Log {
 
 export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 export const logFormats = ['json', 'story'] as const;
-
-/** What a log is written to: a terminal, a file, or an array in a test. */
-export interface LogStream {
-  write(line: string): unknown;
-  readonly isTTY?: boolean | undefined;
-}
 
 export interface LogOptions {
   readonly level: (typeof logLevels)[number];

@@ -1,5 +1,4 @@
 import { styleText } from 'node:util';
-import type { LogStream } from './log.ts';
 
 const stepWidth = 10;
 const alarming = new Set(['warn', 'error', 'fatal']);
@@ -70,4 +69,10 @@ function isError(value: unknown): value is { message: string; stack?: unknown } 
 function oneLine(value: unknown): string {
   const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
   return text.replace(/\p{Cc}+/gu, ' ');
+}
+
+/** What a log is written to: a terminal, a file, or an array in a test. */
+export interface LogStream {
+  write(line: string): unknown;
+  readonly isTTY?: boolean | undefined;
 }

@@ -1,6 +1,7 @@
 import { parseAllDocuments } from 'yaml';
 import { z } from 'zod';
-import { ConfigError, type ConfigInput } from './config-file.ts';
+import type { ConfigInput } from './config.ts';
+import { ConfigError } from './config-file.ts';
 import type { MachineInput } from './machine.ts';
 
 const labels = z.record(z.string(), z.string()).default({});

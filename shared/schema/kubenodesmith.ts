@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ConfigInput } from './config-file.ts';
+import type { ConfigInput } from './config.ts';
 import type { MachineInput } from './machine.ts';
 
 const count = z.int().nonnegative().optional();

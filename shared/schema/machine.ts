@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { fromQuantities } from '../core/cluster/resources.ts';
 import type { MachineSpec as Spec } from '../core/machine/machine.ts';
-import { type DriverName, driverNames } from '../drivers/index.ts';
+import { type DriverName, driverNames } from './driver-names.ts';
 import { Name } from './name.ts';
 import { Quantity, Taint } from './quantity.ts';
 

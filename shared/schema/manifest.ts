@@ -1,9 +1,10 @@
 import { LineCounter, parseAllDocuments } from 'yaml';
 import { z } from 'zod';
+import type { KindName } from '../ports/resources.ts';
 import { ConfigError, offsetOf } from './config-file.ts';
 import { MachineSpec } from './machine.ts';
 import { PoolSpec } from './pool.ts';
-import { apiVersion, type KindName, resourceKinds } from './resource-kinds.ts';
+import { apiVersion, resourceKinds } from './resource-kinds.ts';
 import { AutoscalerBinding } from './selector.ts';
 import { Settings } from './settings.ts';
 import { describeProblem, fieldProblems } from './zod-issue.ts';

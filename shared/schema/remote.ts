@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { Remote as CoreRemote } from '../core/remote/remote-settings.ts';
-import { Tls } from '../http/tls.ts';
 import { durationMs } from './duration.ts';
 import { ClusterID, DiscoveryUrl, OfferTerms, PublicKey } from './offer.ts';
+import { Tls } from './tls.ts';
 
 const address = (what: string) =>
   z.strictObject({

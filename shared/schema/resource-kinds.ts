@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import type { KindName } from '../ports/resources.ts';
 import { MachineSpec } from './machine.ts';
 import { PoolSpec } from './pool.ts';
 import { AutoscalerStatus, NodeStatus, PoolStatus } from './resource-status.ts';
@@ -119,6 +120,4 @@ export const resourceKinds = {
       age,
     ],
   },
-} as const satisfies Record<string, ResourceKind>;
-
-export type KindName = keyof typeof resourceKinds;
+} as const satisfies Record<KindName, ResourceKind>;

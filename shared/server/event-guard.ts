@@ -1,18 +1,13 @@
 import { createHash } from 'node:crypto';
 import { done, type Outcome, retryLater } from '../core/outcome.ts';
 import type { Clock } from '../ports/clock.ts';
+import type { SeenEvents } from '../ports/events.ts';
 import { StoreError } from '../ports/store.ts';
 import type { Log } from '../process/log.ts';
 import type { Metrics } from '../process/metrics.ts';
 import { formatDuration } from '../schema/duration.ts';
 import type { ReceivedEvent } from './cloud-event.ts';
 import { HttpError } from './http-answer.ts';
-
-/** What has been handled, as far back as it matters. */
-export interface SeenEvents {
-  has(id: string): Promise<boolean>;
-  add(id: string): Promise<void>;
-}
 
 export interface EventGuardOptions {
   readonly maxAgeMs: number;

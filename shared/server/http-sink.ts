@@ -1,13 +1,13 @@
 import { basicAuth } from '../http/address.ts';
 import { settingsAgent } from '../http/agent.ts';
 import { retryAfterMs } from '../http/answers.ts';
+import { eventMessage } from '../http/event-message.ts';
 import { exchange } from '../http/exchange.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { EventSink } from '../ports/events.ts';
 import { newId } from '../process/ids.ts';
 import { withoutCredentials } from '../process/redact.ts';
 import type { TokenSource } from './authenticate.ts';
-import { eventMessage } from './event-message.ts';
 
 /** The event was not taken. Nothing is lost for good: the next tick walks the same path. */
 export class SinkError extends Error {

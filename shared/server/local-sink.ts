@@ -1,6 +1,6 @@
 import { type Outcome, rejected } from '../core/outcome.ts';
 import type { Clock } from '../ports/clock.ts';
-import type { BamelEvent, EventSink } from '../ports/events.ts';
+import type { BamelEvent, DeadLetter, EventSink } from '../ports/events.ts';
 import { newId } from '../process/ids.ts';
 import type { Log } from '../process/log.ts';
 import type { Metrics } from '../process/metrics.ts';
@@ -9,15 +9,6 @@ import { wakingPattern } from './event-type.ts';
 import type { ServedFunction } from './function.ts';
 import { parseEventInput } from './input.ts';
 import { invoke } from './invoke.ts';
-
-export interface DeadLetter {
-  readonly event: BamelEvent;
-  readonly function: string;
-  /** Not known of those that others gave up on. */
-  readonly tries?: number;
-  readonly lastError: string;
-  readonly at: number;
-}
 
 export interface LocalSinkOptions {
   readonly functions: readonly ServedFunction[];

@@ -1,8 +1,9 @@
 import type { MachineStatus } from '../core/machine/machine.ts';
 import type { Lease } from '../ports/store.ts';
 import { encode } from './codec.ts';
-import type { Inventory, MachineRecord } from './inventory.ts';
+import type { Inventory } from './inventory.ts';
 import { keys } from './keys.ts';
+import type { MachineRecord } from './machine-record.ts';
 
 /** As of everything that happens to a machine: see changes.ts. */
 const historyLength = 50;

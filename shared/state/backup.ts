@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { bytesOf, maxCommitBytes, maxPerCommit } from '../adapters/store/commit-checks.ts';
 import type { Entry, Store, Write } from '../ports/store.ts';
+import { bytesOf, maxCommitBytes, maxPerCommit } from '../ports/store.ts';
 import { keys } from './keys.ts';
 
 const root = '/baremetal/';

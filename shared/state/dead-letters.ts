@@ -1,6 +1,6 @@
+import type { DeadLetter } from '../ports/events.ts';
 import type { Store } from '../ports/store.ts';
 import { newId } from '../process/ids.ts';
-import type { DeadLetter } from '../server/local-sink.ts';
 import { decode, encode } from './codec.ts';
 import { keys } from './keys.ts';
 

@@ -1,5 +1,5 @@
 import type { Store } from '../ports/store.ts';
-import type { ConfigInput } from '../schema/config-file.ts';
+import type { ConfigInput } from '../schema/config.ts';
 import type { MachineInput } from '../schema/machine.ts';
 import { decode, encode } from './codec.ts';
 import { putIfChanged, readInventoryEntries, readSource, writePoolMembers } from './inventory-load.ts';

@@ -1,6 +1,6 @@
 import type { MachineStatus } from '../core/machine/machine.ts';
 import type { Condition, Entry, Store, Write } from '../ports/store.ts';
-import type { ConfigInput } from '../schema/config-file.ts';
+import type { ConfigInput } from '../schema/config.ts';
 import type { MachineInput } from '../schema/machine.ts';
 import { decode, encode } from './codec.ts';
 import { keys, splitKey } from './keys.ts';

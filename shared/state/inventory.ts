@@ -1,6 +1,5 @@
 import type { DecisionRecord } from '../core/decide/decision.ts';
 import type { OperationEnd } from '../core/machine/lifecycle.ts';
-import type { Machine } from '../core/machine/machine.ts';
 import type { Operation } from '../core/machine/operation.ts';
 import type { PoolSpec, Settings } from '../core/settings.ts';
 import type { Clock } from '../ports/clock.ts';
@@ -10,36 +9,8 @@ import { PoolSpec as PoolSchema } from '../schema/pool.ts';
 import { Settings as SettingsSchema } from '../schema/settings.ts';
 import { decode } from './codec.ts';
 import { keys, splitKey } from './keys.ts';
+import type { MachineRecord } from './machine-record.ts';
 import { createRecordReader, parseStored } from './machine-record.ts';
-import type { Source } from './source.ts';
-
-/** Something that happened to a machine. The last few are kept with it. */
-export interface HistoryEntry {
-  readonly at: number;
-  readonly by: string;
-  readonly event: string;
-  readonly from: string;
-  readonly to: string;
-  readonly why?: string | undefined;
-  readonly operation?: string | undefined;
-}
-
-/** A machine as read from the store, with what a compare-and-swap needs. */
-export interface MachineRecord extends Machine {
-  /** Since when it has been in its state, by our own clock where we saw that happen. */
-  readonly since: number;
-  /** The spec as it stands in the store, for copying into an operation. */
-  readonly input: MachineInput;
-  readonly history: readonly HistoryEntry[];
-  /** Who describes it, where that is not the file. */
-  readonly source?: Source | undefined;
-  readonly revisions: {
-    readonly spec: number;
-    readonly status: number;
-    readonly metrics: number;
-    readonly events: number;
-  };
-}
 
 /** An operation as it stands in the store: its spec is the input's copy. */
 export type StoredOperation = Omit<Operation, 'spec'> & { readonly spec: MachineInput };

@@ -1,11 +1,12 @@
 import type { z } from 'zod';
+import type { Machine } from '../core/machine/machine.ts';
 import { type MachineMetrics, type MachineStatus, newStatus } from '../core/machine/machine.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Entry } from '../ports/store.ts';
 import { type MachineInput, MachineSpec } from '../schema/machine.ts';
 import { describeProblem, fieldProblems } from '../schema/zod-issue.ts';
 import { decode } from './codec.ts';
-import type { HistoryEntry, MachineRecord } from './inventory.ts';
+
 import { keys, splitKey } from './keys.ts';
 import type { Source } from './source.ts';
 import { createStateClock } from './state-clock.ts';
@@ -84,4 +85,32 @@ function groupById(entries: readonly Entry[]): Map<string, Map<string, Entry>> {
     groups.set(id, group.set(part, entry));
   }
   return groups;
+}
+
+/** Something that happened to a machine. The last few are kept with it. */
+export interface HistoryEntry {
+  readonly at: number;
+  readonly by: string;
+  readonly event: string;
+  readonly from: string;
+  readonly to: string;
+  readonly why?: string | undefined;
+  readonly operation?: string | undefined;
+}
+
+/** A machine as read from the store, with what a compare-and-swap needs. */
+export interface MachineRecord extends Machine {
+  /** Since when it has been in its state, by our own clock where we saw that happen. */
+  readonly since: number;
+  /** The spec as it stands in the store, for copying into an operation. */
+  readonly input: MachineInput;
+  readonly history: readonly HistoryEntry[];
+  /** Who describes it, where that is not the file. */
+  readonly source?: Source | undefined;
+  readonly revisions: {
+    readonly spec: number;
+    readonly status: number;
+    readonly metrics: number;
+    readonly events: number;
+  };
 }

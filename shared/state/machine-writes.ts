@@ -5,14 +5,9 @@ import { transition } from '../core/machine/transition.ts';
 import type { Settings } from '../core/settings.ts';
 import type { Condition, Lease, Write } from '../ports/store.ts';
 import { encode } from './codec.ts';
-import type {
-  HistoryEntry,
-  Inventory,
-  MachineRecord,
-  OperationRecord,
-  StoredOperation,
-} from './inventory.ts';
+import type { Inventory, OperationRecord, StoredOperation } from './inventory.ts';
 import { keys } from './keys.ts';
+import type { HistoryEntry, MachineRecord } from './machine-record.ts';
 
 /** How many things that happened to a machine are kept with it. */
 const historyLength = 50;

@@ -1,7 +1,7 @@
 import type { Clock } from '../ports/clock.ts';
+import type { SeenEvents } from '../ports/events.ts';
 import type { Store, StoreChange, Watch } from '../ports/store.ts';
 import { newId } from '../process/ids.ts';
-import type { SeenEvents } from '../server/event-guard.ts';
 import { encode } from './codec.ts';
 import { keys } from './keys.ts';
 

@@ -1,8 +1,8 @@
-import type { ApiRow } from '../../apps/api/routes.ts';
 import { ClusterError } from '../../shared/ports/cluster.ts';
 import { explainDecision, explainMachine, explainPod } from '../core/decide/explain.ts';
 import type { Snapshot } from '../core/decide/snapshot.ts';
 import { HttpError } from '../server/http-answer.ts';
+import type { ApiRow } from './row.ts';
 import { ExplanationShape, type ExplanationView } from './shapes.ts';
 
 /** The core says in its first line when there is nothing to explain. */

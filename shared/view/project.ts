@@ -1,10 +1,11 @@
-import { healthOf } from '../../functions/sync-inventory/pool-status.ts';
 import type { ClusterView, Pod } from '../core/cluster/cluster.ts';
 import { add, type Resources } from '../core/cluster/resources.ts';
 import type { DecisionRecord } from '../core/decide/decision.ts';
 import { capacityOf, isSetAside, lifecycle } from '../core/machine/lifecycle.ts';
 import type { PoolSpec } from '../core/settings.ts';
-import type { HistoryEntry, MachineRecord, StoredOperation } from '../state/inventory.ts';
+import type { StoredOperation } from '../state/inventory.ts';
+import type { HistoryEntry, MachineRecord } from '../state/machine-record.ts';
+import { healthOf } from '../state/pool-health.ts';
 import type {
   DecisionSummary,
   DecisionView,

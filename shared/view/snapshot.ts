@@ -1,7 +1,9 @@
-import type { Deps } from '../../functions/deps.ts';
 import { alertReadings } from '../core/decide/signals/alert-book.ts';
 import type { Snapshot } from '../core/decide/snapshot.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Cluster } from '../ports/cluster.ts';
 import { readAlerts } from '../state/alerts.ts';
+import type { Inventory } from '../state/inventory.ts';
 import { readOffers } from '../state/offers.ts';
 import { readPressure } from '../state/pressure.ts';
 
@@ -11,8 +13,11 @@ export async function snapshotNow({
   cluster,
   clock,
   ownNode,
-}: Pick<Deps, 'inventory' | 'clock' | 'ownNode'> & {
-  readonly cluster: Pick<Deps['cluster'], 'view'>;
+}: {
+  readonly inventory: Inventory;
+  readonly cluster: Pick<Cluster, 'view'>;
+  readonly clock: Clock;
+  readonly ownNode?: string | undefined;
 }): Promise<Snapshot> {
   const now = clock.now();
   const [machines, pools, settings, view, book, pressure, offers] = await Promise.all([

@@ -5,8 +5,9 @@ import type { PoolSpec, Settings } from '../core/settings.ts';
 import { PoolSpec as PoolSchema } from '../schema/pool.ts';
 import { Settings as SettingsSchema } from '../schema/settings.ts';
 import { decode } from '../state/codec.ts';
-import type { MachineRecord, StoredOperation } from '../state/inventory.ts';
+import type { StoredOperation } from '../state/inventory.ts';
 import { keys, splitKey } from '../state/keys.ts';
+import type { MachineRecord } from '../state/machine-record.ts';
 import { createRecordReader, parseStored } from '../state/machine-record.ts';
 
 /** The store as it is now, in memory: what people look at is never listed anew for every look. */

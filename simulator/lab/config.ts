@@ -1,6 +1,6 @@
 import type { DriverDeps } from '../../shared/ports/power.ts';
 import { PowerError } from '../../shared/ports/power.ts';
-import type { ConfigInput } from '../../shared/schema/config-file.ts';
+import type { ConfigInput } from '../../shared/schema/config.ts';
 import type { InventoryEntry } from './lab.ts';
 
 /** How patient to be with machines that live faster than real ones. */

@@ -1,6 +1,7 @@
 import type { MachineEvent } from '../../shared/core/machine/lifecycle.ts';
 import type { Lease, Store } from '../../shared/ports/store.ts';
-import type { Inventory, MachineRecord } from '../../shared/state/inventory.ts';
+import type { Inventory } from '../../shared/state/inventory.ts';
+import type { MachineRecord } from '../../shared/state/machine-record.ts';
 import { applyEvent, recordCommand, saveIdle, saveObservation } from '../../shared/state/machine-writes.ts';
 import { leaseOf, now, openInventory, powerOn, recordOf, revisionOf, settings } from './inventory-harness.ts';
 

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readConfig } from '../../shared/adapters/files/config-file.ts';
+import { machineProblem } from '../../shared/drivers/check-options.ts';
 import { ConfigError } from '../../shared/schema/config-file.ts';
 
 const file = `schemaVersion: v1alpha1
@@ -19,7 +20,7 @@ afterEach(() => rmSync(folder, { recursive: true }));
 function read(text: string) {
   const path = join(folder, 'bamel.yaml');
   writeFileSync(path, text);
-  return readConfig(path);
+  return readConfig(path, machineProblem);
 }
 
 async function refusal(text: string): Promise<string> {
@@ -55,7 +56,9 @@ test('a driver that lacks what it needs', async () => {
 });
 
 test('a file that is not there says who named it', async () => {
-  const error = await readConfig(join(folder, 'nowhere.yaml')).catch((problem: unknown) => problem);
+  const error = await readConfig(join(folder, 'nowhere.yaml'), machineProblem).catch(
+    (problem: unknown) => problem,
+  );
   expect(error).toBeInstanceOf(ConfigError);
   expect(String(error)).toMatch(/nowhere\.yaml: cannot be read .*BAMEL_CONFIG or --config/);
 });

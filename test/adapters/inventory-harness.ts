@@ -2,10 +2,11 @@ import { openStore } from '../../shared/adapters/store/open-store.ts';
 import type { Settings as CoreSettings } from '../../shared/core/settings.ts';
 import type { Lease, Store } from '../../shared/ports/store.ts';
 import { realClock } from '../../shared/process/clock.ts';
-import type { ConfigInput } from '../../shared/schema/config-file.ts';
+import type { ConfigInput } from '../../shared/schema/config.ts';
 import { Settings } from '../../shared/schema/settings.ts';
-import { createInventory, type Inventory, type MachineRecord } from '../../shared/state/inventory.ts';
+import { createInventory, type Inventory } from '../../shared/state/inventory.ts';
 import { loadInventory } from '../../shared/state/inventory-load.ts';
+import type { MachineRecord } from '../../shared/state/machine-record.ts';
 
 export const now = Date.UTC(2026, 0, 1);
 export const settings: CoreSettings = Settings.parse({});

@@ -2,6 +2,7 @@ import { bootRoute } from '../../apps/boot/route.ts';
 import { checkConfig } from '../../shared/adapters/files/config-file.ts';
 import { normalMac, renderScript, scriptProblem } from '../../shared/core/machine/boot.ts';
 import type { MachineSpec } from '../../shared/core/machine/machine.ts';
+import { machineProblem } from '../../shared/drivers/check-options.ts';
 import { createMetrics } from '../../shared/process/metrics.ts';
 import { parseConfig } from '../../shared/schema/config-file.ts';
 import { type Served, serve } from '../../shared/server/serve.ts';
@@ -92,8 +93,12 @@ test('a machine that cannot be told to boot from the network has no boot profile
         },
       ],
     });
-  await expect(checkConfig(text('redfish', { mgmtAddress: 'https://10.0.0.5' }), 'f')).resolves.toBeDefined();
-  await expect(checkConfig(text('wol', { wol: { broadcast: '10.0.0.255' } }), 'f')).rejects.toThrow(
+  await expect(
+    checkConfig(text('redfish', { mgmtAddress: 'https://10.0.0.5' }), 'f', machineProblem),
+  ).resolves.toBeDefined();
+  await expect(
+    checkConfig(text('wol', { wol: { broadcast: '10.0.0.255' } }), 'f', machineProblem),
+  ).rejects.toThrow(
     /m-1: bootProfile worker needs a machine that can be told to boot from the network, and wol cannot/,
   );
 });

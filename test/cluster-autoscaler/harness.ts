@@ -6,7 +6,7 @@ import type { BamelEvent } from '../../shared/ports/events.ts';
 import type { Store } from '../../shared/ports/store.ts';
 import { realClock } from '../../shared/process/clock.ts';
 import { createLog } from '../../shared/process/log.ts';
-import type { ConfigInput } from '../../shared/schema/config-file.ts';
+import type { ConfigInput } from '../../shared/schema/config.ts';
 import { Settings } from '../../shared/schema/settings.ts';
 import { createInventory, type Inventory } from '../../shared/state/inventory.ts';
 import { loadInventory } from '../../shared/state/inventory-load.ts';

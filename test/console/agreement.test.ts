@@ -1,11 +1,11 @@
 import { globSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { rows } from '../../apps/api/routes.ts';
 import { actions } from '../../console/actions.ts';
 import { stateOrder } from '../../console/racks.ts';
 import { changesUnannounced, changesWith } from '../../console/state/kinds.ts';
 import { functionTable } from '../../functions/index.ts';
 import { states } from '../../shared/core/machine/lifecycle.ts';
+import { rows } from '../../shared/view/rows.ts';
 
 const folder = fileURLToPath(new URL('../../console/', import.meta.url));
 const read = (file: string): string => readFileSync(`${folder}${file}`, 'utf8');

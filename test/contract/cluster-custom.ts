@@ -1,6 +1,6 @@
 import { CustomObjectsApi } from '@kubernetes/client-node';
 import { until } from '../../tools/worlds/cluster-client.ts';
-import type { Subject } from './cluster-suite.ts';
+import type { Subject } from './cluster-subject.ts';
 
 const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 

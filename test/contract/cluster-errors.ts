@@ -1,5 +1,5 @@
 import { podSpec } from '../../tools/worlds/cluster-client.ts';
-import type { Subject } from './cluster-suite.ts';
+import type { Subject } from './cluster-subject.ts';
 
 /** What the server says when it says no. */
 export function errorTests(subject: Subject): void {

@@ -1,6 +1,6 @@
 import { AppsV1Api, CoreV1Api, PolicyV1Api } from '@kubernetes/client-node';
 import { isReady, pause, until } from '../../tools/worlds/cluster-client.ts';
-import type { Subject } from './cluster-suite.ts';
+import type { Subject } from './cluster-subject.ts';
 
 /** Disruption budgets and the eviction subresource. */
 export function evictionTests(subject: Subject): void {

@@ -1,6 +1,6 @@
 import { AppsV1Api, CoordinationV1Api, CoreV1Api, EventsV1Api, V1MicroTime } from '@kubernetes/client-node';
 import { pause, podSpec, until } from '../../tools/worlds/cluster-client.ts';
-import type { Subject } from './cluster-suite.ts';
+import type { Subject } from './cluster-subject.ts';
 
 const timestamp = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/;
 

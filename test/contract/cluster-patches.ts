@@ -1,5 +1,5 @@
 import { until } from '../../tools/worlds/cluster-client.ts';
-import type { Subject } from './cluster-suite.ts';
+import type { Subject } from './cluster-subject.ts';
 
 const jsonPatch = 'application/json-patch+json';
 const mergePatch = 'application/merge-patch+json';

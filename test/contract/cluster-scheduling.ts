@@ -1,7 +1,7 @@
 import { CoreV1Api, type V1PodSpec } from '@kubernetes/client-node';
 import { conditionOf, isReady, podSpec, until } from '../../tools/worlds/cluster-client.ts';
 import type { NodeOptions } from '../../tools/worlds/cluster-kubelet.ts';
-import type { Subject } from './cluster-suite.ts';
+import type { Subject } from './cluster-subject.ts';
 
 const mergePatch = 'application/merge-patch+json';
 

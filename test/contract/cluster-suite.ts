@@ -1,6 +1,4 @@
-import type { KubeConfig } from '@kubernetes/client-node';
 import {
-  type Call,
   type ClusterHarness,
   freshNamespace,
   type OpenWatch,
@@ -13,20 +11,11 @@ import { evictionTests } from './cluster-evictions.ts';
 import { objectTests } from './cluster-objects.ts';
 import { patchTests } from './cluster-patches.ts';
 import { schedulingTests } from './cluster-scheduling.ts';
+import type { Subject } from './cluster-subject.ts';
 import { expiryTests, watchTests } from './cluster-watches.ts';
 import { workloadTests } from './cluster-workloads.ts';
 
 export type { ClusterHarness } from '../../tools/worlds/cluster-client.ts';
-
-/** What each group of tests is given; usable from within tests only. */
-export interface Subject {
-  readonly harness: ClusterHarness;
-  readonly kubeConfig: KubeConfig;
-  /** This test's own namespace. */
-  readonly namespace: string;
-  send(method: string, path: string, call?: Call): ReturnType<typeof send>;
-  watch(path: string, query?: Record<string, string | number | boolean>): Promise<OpenWatch>;
-}
 
 /** How a Kubernetes API with its scheduler and controllers behaves, asked from outside. */
 export function clusterContract(name: string, start: () => Promise<ClusterHarness>): void {

@@ -1,5 +1,5 @@
 import { type Seen, until } from '../../tools/worlds/cluster-client.ts';
-import type { Subject } from './cluster-suite.ts';
+import type { Subject } from './cluster-subject.ts';
 
 const brief = ({ type, object }: Seen) => `${type} ${object.metadata?.name ?? object.reason}`;
 

@@ -1,6 +1,6 @@
 import { AppsV1Api, BatchV1Api, CoreV1Api, type V1Pod } from '@kubernetes/client-node';
 import { isReady, pause, until } from '../../tools/worlds/cluster-client.ts';
-import type { Subject } from './cluster-suite.ts';
+import type { Subject } from './cluster-subject.ts';
 
 /** Deployments and the like, as seen from outside. */
 export function workloadTests(subject: Subject): void {

@@ -1,7 +1,7 @@
 import { BatchV1Api, PolicyV1Api, StorageV1Api } from '@kubernetes/client-node';
-import { cordonedBy } from '../../functions/deps.ts';
 import { createKubeCluster } from '../../shared/adapters/kubernetes/cluster.ts';
 import { kubeTransport } from '../../shared/adapters/kubernetes/transport.ts';
+import { bamelKeys } from '../../shared/core/cluster/names.ts';
 import type { MachineStatus } from '../../shared/core/machine/machine.ts';
 import type { Cluster } from '../../shared/ports/cluster.ts';
 import { createLog } from '../../shared/process/log.ts';
@@ -63,7 +63,7 @@ export function drainContract(name: string, start: () => Promise<ClusterHarness>
       }, 60_000);
     const cordon = async (node: string) => {
       const found = await cluster.node(node);
-      return [found?.unschedulable, found?.annotations[cordonedBy]];
+      return [found?.unschedulable, found?.annotations[bamelKeys.cordonedBy]];
     };
     const budget = (app: string) =>
       harness.kubeConfig.makeApiClient(PolicyV1Api).createNamespacedPodDisruptionBudget({

@@ -17,11 +17,12 @@ import type { Cluster } from '../../shared/ports/cluster.ts';
 import type { BamelEvent } from '../../shared/ports/events.ts';
 import type { Store } from '../../shared/ports/store.ts';
 import { createLog } from '../../shared/process/log.ts';
-import type { ConfigInput } from '../../shared/schema/config-file.ts';
+import type { ConfigInput } from '../../shared/schema/config.ts';
 import { encode } from '../../shared/state/codec.ts';
-import { createInventory, type MachineRecord } from '../../shared/state/inventory.ts';
+import { createInventory } from '../../shared/state/inventory.ts';
 import { loadInventory } from '../../shared/state/inventory-load.ts';
 import { keys } from '../../shared/state/keys.ts';
+import type { MachineRecord } from '../../shared/state/machine-record.ts';
 import {
   type ClusterHarness,
   freshNamespace,

@@ -1,7 +1,7 @@
 import { AppsV1Api, StorageV1Api } from '@kubernetes/client-node';
-import { cordonedBy } from '../../functions/deps.ts';
 import { createKubeCluster } from '../../shared/adapters/kubernetes/cluster.ts';
 import { kubeTransport } from '../../shared/adapters/kubernetes/transport.ts';
+import { bamelKeys } from '../../shared/core/cluster/names.ts';
 import type { MachineStatus } from '../../shared/core/machine/machine.ts';
 import type { Cluster } from '../../shared/ports/cluster.ts';
 import { createLog } from '../../shared/process/log.ts';
@@ -480,7 +480,10 @@ export function joinContract(name: string, start: () => Promise<ClusterHarness>)
       };
 
       test('and was drained: its Node goes, once its volumes are detached', async () => {
-        const node = await world.node('m', { systemUUID: 'u-1', annotations: { [cordonedBy]: 'op-1' } });
+        const node = await world.node('m', {
+          systemUUID: 'u-1',
+          annotations: { [bamelKeys.cordonedBy]: 'op-1' },
+        });
         await world.machines([{ name: 'm-1', systemUUID: 'u-1' }], {
           ...off(node),
           bootID: (await cluster.node(node))?.bootID,
@@ -497,7 +500,10 @@ export function joinContract(name: string, start: () => Promise<ClusterHarness>)
       });
 
       test('and whose volumes never are: its Node goes after a while, with a warning', async () => {
-        const node = await world.node('m', { systemUUID: 'u-1', annotations: { [cordonedBy]: 'op-1' } });
+        const node = await world.node('m', {
+          systemUUID: 'u-1',
+          annotations: { [bamelKeys.cordonedBy]: 'op-1' },
+        });
         await world.machines([{ name: 'm-1', systemUUID: 'u-1' }], {
           ...off(node),
           bootID: (await cluster.node(node))?.bootID,
@@ -538,7 +544,10 @@ export function joinContract(name: string, start: () => Promise<ClusterHarness>)
         ['as far as anybody knows, but not proven', { powerState: 'unknown' }],
         ['in another boot than the one its node shows', { bootID: 'an-earlier-boot' }],
       ])('%s: nothing is removed', async (_name, status) => {
-        const node = await world.node('m', { systemUUID: 'u-1', annotations: { [cordonedBy]: 'op-1' } });
+        const node = await world.node('m', {
+          systemUUID: 'u-1',
+          annotations: { [bamelKeys.cordonedBy]: 'op-1' },
+        });
         const bootID = (await cluster.node(node))?.bootID;
         await world.machines([{ name: 'm-1', systemUUID: 'u-1' }], { ...off(node), bootID, ...status });
         await world.setReady(node, 'Unknown');

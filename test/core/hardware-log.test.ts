@@ -1,9 +1,5 @@
-import {
-  afterReading,
-  type KnownLog,
-  type LogEntry,
-  withLog,
-} from '../../shared/core/machine/hardware-log.ts';
+import { afterReading, type LogEntry, withLog } from '../../shared/core/machine/hardware-log.ts';
+import type { KnownLog } from '../../shared/core/machine/machine.ts';
 
 const now = 1_800_000_000_000;
 const day = 24 * 3_600_000;

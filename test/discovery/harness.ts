@@ -11,7 +11,7 @@ import type { Credentials } from '../../shared/ports/power.ts';
 import type { Store } from '../../shared/ports/store.ts';
 import { realClock } from '../../shared/process/clock.ts';
 import { createMetrics, type Metrics } from '../../shared/process/metrics.ts';
-import type { ConfigInput } from '../../shared/schema/config-file.ts';
+import type { ConfigInput } from '../../shared/schema/config.ts';
 import { type Served, type ServeOptions, serve } from '../../shared/server/serve.ts';
 import { createInventory } from '../../shared/state/inventory.ts';
 import { loadInventory } from '../../shared/state/inventory-load.ts';

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { createServer as createTlsServer, type TLSSocket } from 'node:tls';
 import { failureOf } from '../../shared/drivers/common/failure.ts';
 import { type HttpPeer, type HttpRequest, httpRequest } from '../../shared/http/peer.ts';
-import type { Tls } from '../../shared/http/tls.ts';
+import type { Tls } from '../../shared/schema/tls.ts';
 import { makeAuthority } from '../../tools/real-stack/certificates.ts';
 import { eventually } from '../../tools/support/eventually.ts';
 import { describeWith } from '../../tools/support/programs.ts';

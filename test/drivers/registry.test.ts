@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { z } from 'zod';
-import { driverNames, loadDriver } from '../../shared/drivers/index.ts';
+import { loadDriver } from '../../shared/drivers/index.ts';
+import { driverNames } from '../../shared/schema/driver-names.ts';
 import { driverOf, failing, machineSpec } from './harness.ts';
 
 const names = [...driverNames].sort();

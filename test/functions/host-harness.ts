@@ -8,7 +8,7 @@ import type { Store } from '../../shared/ports/store.ts';
 import { createLog } from '../../shared/process/log.ts';
 import { createMetrics } from '../../shared/process/metrics.ts';
 import { readSettings } from '../../shared/process/settings.ts';
-import type { ConfigInput } from '../../shared/schema/config-file.ts';
+import type { ConfigInput } from '../../shared/schema/config.ts';
 import { loadInventory } from '../../shared/state/inventory-load.ts';
 import { labConfig, labCredentials } from '../../simulator/lab/config.ts';
 import { type Lab, type LabOptions, startLab } from '../../simulator/lab/lab.ts';

@@ -1,6 +1,6 @@
-import { rows } from '../../apps/api/routes.ts';
 import { functionTable } from '../../functions/index.ts';
 import { events, foreignEvents } from '../../shared/ports/event-types.ts';
+import { rows } from '../../shared/view/rows.ts';
 import type { Random } from './random.ts';
 
 /** A request before it is damaged. */

@@ -1,7 +1,7 @@
 import type { HostPort } from '../../shared/core/cluster/cluster.ts';
 import { type Book, classText, type Shape } from './book.ts';
-import type { Rule } from './fit.ts';
 import { nodeSelectorHolds, nodeTermsHold, untolerated } from './labels.ts';
+import type { Rule } from './rule.ts';
 import type { SpotFacts } from './spots.ts';
 import { addNode, addTo, addToGroup } from './tally.ts';
 

@@ -2,23 +2,9 @@ import type { HostPort } from '../../shared/core/cluster/cluster.ts';
 import type { Board, Spot } from './board.ts';
 import type { Shape } from './book.ts';
 import { untolerated } from './labels.ts';
+import type { Rule } from './rule.ts';
 import { countOf, fewest } from './tally.ts';
 import { volumesAllow } from './volumes.ts';
-
-/** Which rule keeps a pod from a node. */
-export type Rule =
-  | 'shut'
-  | 'impossible'
-  | 'labels'
-  | 'taints'
-  | 'cordon'
-  | 'volumes'
-  | 'resources'
-  | 'ports'
-  | 'claim'
-  | 'anti-affinity'
-  | 'affinity'
-  | 'spread';
 
 const cordon = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' } as const;
 

@@ -3,8 +3,9 @@ import type { Shape } from './book.ts';
 import type { Case } from './case.ts';
 import { bars } from './eligible.ts';
 import type { Finding } from './finding.ts';
-import { hasRoom, type Rule } from './fit.ts';
+import { hasRoom } from './fit.ts';
 import { type Leftover, wouldServe } from './maximal.ts';
+import type { Rule } from './rule.ts';
 import type { SpareKind, Spares } from './spares.ts';
 
 interface Question {

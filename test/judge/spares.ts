@@ -2,7 +2,8 @@ import type { Machine } from '../../shared/core/machine/machine.ts';
 import type { Spot } from './board.ts';
 import type { Shape } from './book.ts';
 import type { Case } from './case.ts';
-import { hasRoom, misfits, type Rule, staticMisfit } from './fit.ts';
+import { hasRoom, misfits, staticMisfit } from './fit.ts';
+import type { Rule } from './rule.ts';
 
 /** Machines that are off and that every pod and every limit judge alike. */
 export interface SpareKind {

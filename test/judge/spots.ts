@@ -1,8 +1,8 @@
-import type { Labels, Node } from '../../shared/core/cluster/cluster.ts';
+import type { Labels, Node, Taint } from '../../shared/core/cluster/cluster.ts';
 import type { Resources } from '../../shared/core/cluster/resources.ts';
 import type { Snapshot } from '../../shared/core/decide/snapshot.ts';
 import { capacityOf } from '../../shared/core/machine/lifecycle.ts';
-import type { Machine, Taint } from '../../shared/core/machine/machine.ts';
+import type { Machine } from '../../shared/core/machine/machine.ts';
 import type { PoolSpec } from '../../shared/core/settings.ts';
 
 /** A node that is there, or a machine as the node it will be: all that is known of it before pods are put on it. */

@@ -1,4 +1,4 @@
-import { type Deps, underLease } from '../../functions/deps.ts';
+import type { Deps } from '../../functions/deps.ts';
 import { createCircuitBreaker } from '../../functions/power-action/circuit-breaker.ts';
 import { openStore } from '../../shared/adapters/store/open-store.ts';
 import type { MachineSpec } from '../../shared/core/machine/machine.ts';
@@ -7,6 +7,7 @@ import { realClock } from '../../shared/process/clock.ts';
 import { createMetrics } from '../../shared/process/metrics.ts';
 import { Settings } from '../../shared/schema/settings.ts';
 import { createInventory } from '../../shared/state/inventory.ts';
+import { underLease } from '../../shared/state/leases.ts';
 import { eventually } from '../../tools/support/eventually.ts';
 import { type HostWorld, startHostWorld } from '../functions/host-harness.ts';
 import { memoryLog } from '../runtime/harness.ts';

@@ -10,9 +10,10 @@ import type { Store } from '../../shared/ports/store.ts';
 import type { FailpointName } from '../../shared/process/failpoints.ts';
 import type { Log } from '../../shared/process/log.ts';
 import { createLog } from '../../shared/process/log.ts';
-import type { ConfigInput } from '../../shared/schema/config-file.ts';
-import { createInventory, type MachineRecord } from '../../shared/state/inventory.ts';
+import type { ConfigInput } from '../../shared/schema/config.ts';
+import { createInventory } from '../../shared/state/inventory.ts';
 import { loadInventory } from '../../shared/state/inventory-load.ts';
+import type { MachineRecord } from '../../shared/state/machine-record.ts';
 import { applyEvent } from '../../shared/state/machine-writes.ts';
 import { createVirtualClock, type VirtualClock } from './virtual-clock.ts';
 

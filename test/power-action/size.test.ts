@@ -1,5 +1,5 @@
 import { PowerError } from '../../shared/ports/power.ts';
-import type { MachineRecord } from '../../shared/state/inventory.ts';
+import type { MachineRecord } from '../../shared/state/machine-record.ts';
 import { find, startWorld, tickUntil, type World } from './harness.ts';
 
 let world: World;

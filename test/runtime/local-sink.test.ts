@@ -1,11 +1,11 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { done, type Outcome, rejected, retryLater } from '../../shared/core/outcome.ts';
 import type { Clock } from '../../shared/ports/clock.ts';
-import type { BamelEvent } from '../../shared/ports/events.ts';
+import type { BamelEvent, DeadLetter } from '../../shared/ports/events.ts';
 import { StoreError } from '../../shared/ports/store.ts';
 import { createMetrics } from '../../shared/process/metrics.ts';
 import type { FunctionDefinition } from '../../shared/server/function.ts';
-import { createLocalSink, type DeadLetter, type LocalSinkOptions } from '../../shared/server/local-sink.ts';
+import { createLocalSink, type LocalSinkOptions } from '../../shared/server/local-sink.ts';
 import { type Call, memoryLog, recorder, until } from './harness.ts';
 
 const event = (

@@ -1,4 +1,5 @@
-import { ConfigError, ConfigFile, parseConfig } from '../../shared/schema/config-file.ts';
+import { ConfigFile } from '../../shared/schema/config.ts';
+import { ConfigError, parseConfig } from '../../shared/schema/config-file.ts';
 
 const file = `schemaVersion: v1alpha1
 pools:

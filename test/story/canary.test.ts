@@ -1,7 +1,6 @@
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { openApi } from '../../apps/api/api.ts';
-import { rows } from '../../apps/api/routes.ts';
 import { connect } from '../../apps/host/connect.ts';
 import { createFunctions } from '../../functions/index.ts';
 import { basicAuth } from '../../shared/http/address.ts';
@@ -15,6 +14,7 @@ import { serve } from '../../shared/server/serve.ts';
 import { backup } from '../../shared/state/backup.ts';
 import { createDeadLetters } from '../../shared/state/dead-letters.ts';
 import { loadInventory } from '../../shared/state/inventory-load.ts';
+import { rows } from '../../shared/view/rows.ts';
 import { labConfig, labCredentials } from '../../simulator/lab/config.ts';
 import { eventually } from '../../tools/support/eventually.ts';
 import { machines, playStory, startWorld, storyConfig } from '../../tools/worlds/story.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { fromQuantities } from '../../shared/core/cluster/resources.ts';
 import { hourlyPrice, type Price } from '../../shared/core/remote/offer.ts';
-import type { ConfigInput } from '../../shared/schema/config-file.ts';
+import type { ConfigInput } from '../../shared/schema/config.ts';
 import { pods } from '../../simulator/lab/api/resource-types.ts';
 import type { Lab, LabOptions } from '../../simulator/lab/lab.ts';
 import { type Door, openDoor } from '../../simulator/lab/liqo/door.ts';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { stringify } from 'yaml';
-import type { ConfigInput } from '../../shared/schema/config-file.ts';
+import type { ConfigInput } from '../../shared/schema/config.ts';
 import type { InventoryEntry } from '../../simulator/lab/lab.ts';
 
 const main = fileURLToPath(new URL('../../apps/main.ts', import.meta.url));

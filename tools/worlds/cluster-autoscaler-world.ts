@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { credentials } from '@grpc/grpc-js';
 import { CoreV1Api } from '@kubernetes/client-node';
 import { stringify } from 'yaml';
-import type { ConfigInput } from '../../shared/schema/config-file.ts';
+import type { ConfigInput } from '../../shared/schema/config.ts';
 import type { LabOptions } from '../../simulator/lab/lab.ts';
 import { ensureBinaries } from '../real-stack/binaries.ts';
 import { makeAuthority } from '../real-stack/certificates.ts';

@@ -1,7 +1,7 @@
 import { createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ConfigInput } from '../../shared/schema/config-file.ts';
+import type { ConfigInput } from '../../shared/schema/config.ts';
 import type { MachineView } from '../../shared/view/shapes.ts';
 import { labConfig, labTimings } from '../../simulator/lab/config.ts';
 import { type CertificateAuthority, makeAuthority } from '../real-stack/certificates.ts';

@@ -1,6 +1,6 @@
 import { openStore } from '../../shared/adapters/store/open-store.ts';
 import { realClock } from '../../shared/process/clock.ts';
-import type { ConfigInput } from '../../shared/schema/config-file.ts';
+import type { ConfigInput } from '../../shared/schema/config.ts';
 import { createInventory, type Inventory } from '../../shared/state/inventory.ts';
 import { labConfig } from '../../simulator/lab/config.ts';
 import { type Lab, type LabOptions, startLab } from '../../simulator/lab/lab.ts';

@@ -1,5 +1,6 @@
 import { stringify } from 'yaml';
-import { group, type KindName, resourceKinds } from '../../../shared/schema/resource-kinds.ts';
+import type { KindName } from '../../../shared/ports/resources.ts';
+import { group, resourceKinds } from '../../../shared/schema/resource-kinds.ts';
 import { definitionOf } from './definition.ts';
 
 /** config/crd: one file per custom resource. */

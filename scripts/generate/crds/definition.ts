@@ -1,11 +1,7 @@
-import { driverNames, loadDriver } from '../../../shared/drivers/index.ts';
-import {
-  group,
-  type KindName,
-  type ResourceKind,
-  resourceKinds,
-  version,
-} from '../../../shared/schema/resource-kinds.ts';
+import { loadDriver } from '../../../shared/drivers/index.ts';
+import type { KindName } from '../../../shared/ports/resources.ts';
+import { driverNames } from '../../../shared/schema/driver-names.ts';
+import { group, type ResourceKind, resourceKinds, version } from '../../../shared/schema/resource-kinds.ts';
 import { type Structural, structuralOf } from './structural.ts';
 
 /** Fields that resources do not have: a name is metadata, and some are ours to set. */

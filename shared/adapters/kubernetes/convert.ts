@@ -15,9 +15,9 @@ import type {
   Node,
   Owner,
   Pod,
+  Taint,
 } from '../../core/cluster/cluster.ts';
 import { fromQuantities } from '../../core/cluster/resources.ts';
-import type { Taint } from '../../core/machine/machine.ts';
 import { podRequests } from './pod-requests.ts';
 import { toNodeTerm, toRules, toSelector } from './scheduling-rules.ts';
 import { noShare, type Share } from './share.ts';

@@ -1,4 +1,5 @@
 import type { V1CronJob, V1Job } from '@kubernetes/client-node';
+import { bamelKeys } from '../../core/cluster/names.ts';
 import type { JobState, Jobs } from '../../ports/kubernetes-objects.ts';
 import { PowerError } from '../../ports/power.ts';
 import type { KubeClient } from './client.ts';
@@ -66,7 +67,7 @@ async function ensureJob(batch: Batch, namespace: string, name: string, body: V1
   } catch (error) {
     if (!(error instanceof ApiException) || error.code !== 409) throw error;
     const there = await batch.readNamespacedJob({ namespace, name });
-    const operation = (job: V1Job) => job.metadata?.annotations?.['bamel.dev/operation'];
+    const operation = (job: V1Job) => job.metadata?.annotations?.[bamelKeys.operation];
     if (operation(there) !== operation(body))
       throw new PowerError('config', `Job ${namespace}/${name} is there already, and not of this operation`);
   }
@@ -74,7 +75,7 @@ async function ensureJob(batch: Batch, namespace: string, name: string, body: V1
 
 async function ensureCronJob(batch: Batch, namespace: string, name: string, body: V1CronJob): Promise<void> {
   const there = await ifFound(batch.readNamespacedCronJob({ namespace, name }));
-  const madeFrom = (job: V1CronJob) => job.metadata?.annotations?.['bamel.dev/made-from'];
+  const madeFrom = (job: V1CronJob) => job.metadata?.annotations?.[bamelKeys.madeFrom];
   if (!there) await batch.createNamespacedCronJob({ namespace, body });
   else if (madeFrom(there) !== madeFrom(body))
     await batch.replaceNamespacedCronJob({ namespace, name, body });

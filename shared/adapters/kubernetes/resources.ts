@@ -1,9 +1,9 @@
 import type { KubernetesObject } from '@kubernetes/client-node';
 import type { Clock } from '../../ports/clock.ts';
 import { ClusterError } from '../../ports/cluster.ts';
-import type { AllResources, Json, Resource, Resources } from '../../ports/resources.ts';
+import type { AllResources, Json, KindName, Resource, Resources } from '../../ports/resources.ts';
 import type { Log } from '../../process/log.ts';
-import { apiVersion, group, type KindName, resourceKinds, version } from '../../schema/resource-kinds.ts';
+import { apiVersion, group, resourceKinds, version } from '../../schema/resource-kinds.ts';
 import { type Cache, createCache } from './cache.ts';
 import { createKubeClient } from './client.ts';
 import { toClusterError } from './errors.ts';

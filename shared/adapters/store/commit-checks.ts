@@ -1,14 +1,12 @@
-import { type Condition, StoreError, type Write } from '../../ports/store.ts';
-
-/** Of conditions and of writes in one commit. etcd allows 128 by default. */
-export const maxPerCommit = 100;
-/** Of all keys and values in one commit. etcd allows 1.5 MiB for the whole request by default. */
-export const maxCommitBytes = 1_400_000;
-
-const keyOf = (write: Write): string => ('put' in write ? write.put : write.delete);
-
-export const bytesOf = (write: Write): number =>
-  Buffer.byteLength(keyOf(write)) + ('put' in write ? Buffer.byteLength(write.value) : 0);
+import {
+  bytesOf,
+  type Condition,
+  keyOf,
+  maxCommitBytes,
+  maxPerCommit,
+  StoreError,
+  type Write,
+} from '../../ports/store.ts';
 
 /** The limits are the same for every store, so that nothing breaks on the day somebody moves to etcd. */
 export function checkCommit(conditions: readonly Condition[], writes: readonly Write[]): void {

@@ -1,4 +1,3 @@
-import type { Taint } from '../machine/machine.ts';
 import type { Resources } from './resources.ts';
 
 export interface PodRef {
@@ -213,4 +212,10 @@ export interface ClusterView {
   readonly budgets?: readonly DisruptionBudget[] | undefined;
   /** What could not be read and is therefore left out of account, one sentence each. */
   readonly unread?: readonly string[] | undefined;
+}
+
+export interface Taint {
+  readonly key: string;
+  readonly value?: string | undefined;
+  readonly effect: 'NoSchedule' | 'PreferNoSchedule' | 'NoExecute';
 }

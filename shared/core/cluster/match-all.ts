@@ -3,6 +3,7 @@ import type { Machine } from '../machine/machine.ts';
 import type { PoolSpec } from '../settings.ts';
 import type { Node } from './cluster.ts';
 import { claimOf, finder, type Match, matchWays } from './match.ts';
+import { bamelKeys } from './names.ts';
 
 /** Something that does not add up between machines and nodes. It is told; nobody is touched for it. */
 export interface Finding {
@@ -106,9 +107,9 @@ function whyOurs(
   { labels, providerID }: Pick<Node, 'labels' | 'providerID'>,
   pools: readonly PoolSpec[],
 ): string | undefined {
-  const machine = labels['bamel.dev/machine'];
+  const machine = labels[bamelKeys.machine];
   if (machine) return `is labelled as machine ${machine}`;
-  if (labels['bamel.dev/pool']) return `is labelled as one of pool ${labels['bamel.dev/pool']}`;
+  if (labels[bamelKeys.pool]) return `is labelled as one of pool ${labels[bamelKeys.pool]}`;
   if (providerID?.startsWith('bamel://')) return `has the providerID ${providerID}`;
   const pool = pools.find(
     ({ nodeSelector }) =>

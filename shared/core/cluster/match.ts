@@ -1,5 +1,6 @@
 import type { Machine, MachineSpec } from '../machine/machine.ts';
 import type { Node } from './cluster.ts';
+import { bamelKeys } from './names.ts';
 
 /** What gave a node away, the surest first: what the hardware says counts more than a name that people chose. */
 export const matchWays = ['providerID', 'systemUUID', 'macAddress', 'name'] as const;
@@ -8,9 +9,6 @@ export interface Match {
   readonly node: Node;
   readonly by: (typeof matchWays)[number];
 }
-
-/** Where a node says which network cards it has: on an annotation, or on a label, which cannot hold colons. */
-const macAnnotation = 'bamel.dev/mac-address';
 
 /** What a machine's node is called by everybody who asks Kubernetes for it, such as the Cluster Autoscaler. */
 export const providerIdOf = ({ name, providerID }: MachineSpec): string => providerID ?? `bamel://${name}`;
@@ -94,7 +92,7 @@ export function isLeftOver({ status }: Machine, node: Node): boolean {
 }
 
 function macsOf({ annotations, labels }: Node): string[] {
-  const text = annotations[macAnnotation] ?? labels[macAnnotation];
+  const text = annotations[bamelKeys.macAddress] ?? labels[bamelKeys.macAddress];
   return text?.split(/[\s,]+/).map(hex) ?? [];
 }
 

@@ -1,6 +1,7 @@
-import type { MachineSpec, Taint } from '../machine/machine.ts';
+import type { MachineSpec } from '../machine/machine.ts';
 import type { PoolSpec } from '../settings.ts';
-import type { ClusterView, Node } from './cluster.ts';
+import type { ClusterView, Node, Taint } from './cluster.ts';
+import { bamelKeys } from './names.ts';
 
 /** Kubernetes' own mark of a machine that is certainly off: volumes and pods are let go of at once. */
 export const outOfService: Taint = {
@@ -38,7 +39,7 @@ export function preparationOf(
   const ofPool = pool?.template.taints ?? [];
   const isSaid = (one: Taint) => taints.some(({ key, effect }) => key === one.key && effect === one.effect);
   return {
-    labels: { ...pool?.template.labels, ...labels, 'bamel.dev/machine': name, 'bamel.dev/pool': poolName },
+    labels: { ...pool?.template.labels, ...labels, [bamelKeys.machine]: name, [bamelKeys.pool]: poolName },
     taints: [...ofPool.filter((taint) => !isSaid(taint)), ...taints],
     removeTaints: leftOver
       .filter((key) => node.taints.some((taint) => taint.key === key))

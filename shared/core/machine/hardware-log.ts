@@ -1,4 +1,5 @@
 import type { Measured } from './health.ts';
+import type { KnownLog } from './machine.ts';
 
 /** An entry of the log that a BMC keeps of its machine's hardware (the SEL), if it matters to us. */
 export interface LogEntry {
@@ -18,17 +19,6 @@ export interface LogReading {
   readonly entries: readonly LogEntry[];
   /** The log does not go on from where it was last read: it was cleared, or never read. */
   readonly anew: boolean;
-}
-
-/** What is remembered of a log: where it was read to, and what in it still holds. */
-export interface KnownLog {
-  readonly last?: string | undefined;
-  readonly critical: readonly {
-    readonly about: string;
-    readonly text: string;
-    /** By our clock: those of BMCs are often hours or years off. */
-    readonly seenAt: number;
-  }[];
 }
 
 /** What was in the log for longer than this when it was first read is history, not news. */

@@ -1,12 +1,7 @@
+import type { Taint } from '../cluster/cluster.ts';
 import type { Resources } from '../cluster/resources.ts';
-import type { KnownLog } from './hardware-log.ts';
-import { initialState, type MachineState } from './lifecycle.ts';
 
-export interface Taint {
-  readonly key: string;
-  readonly value?: string | undefined;
-  readonly effect: 'NoSchedule' | 'PreferNoSchedule' | 'NoExecute';
-}
+import { initialState, type MachineState } from './lifecycle.ts';
 
 /** What people say about a machine. `name` is its id everywhere. */
 export interface MachineSpec {
@@ -149,4 +144,15 @@ export interface Machine {
 /** A machine nobody has looked at yet: its BMC will tell what it really is. */
 export function newStatus(now: number): MachineStatus {
   return { state: initialState, stateSince: now, powerState: 'unknown', attempts: 0 };
+}
+
+/** What is remembered of a log: where it was read to, and what in it still holds. */
+export interface KnownLog {
+  readonly last?: string | undefined;
+  readonly critical: readonly {
+    readonly about: string;
+    readonly text: string;
+    /** By our clock: those of BMCs are often hours or years off. */
+    readonly seenAt: number;
+  }[];
 }

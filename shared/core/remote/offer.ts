@@ -1,5 +1,5 @@
+import type { Taint } from '../cluster/cluster.ts';
 import type { Resources } from '../cluster/resources.ts';
-import type { Taint } from '../machine/machine.ts';
 
 /** What a remote cluster would lend, as long as the offer is valid. Prices are per hour. */
 export interface Offer {

@@ -1,4 +1,4 @@
-import type { Taint } from '../machine/machine.ts';
+import type { Taint } from '../cluster/cluster.ts';
 import type { Price } from './offer.ts';
 
 /** How another's certificate is checked; without any, by the CAs that the system knows. */

@@ -1,6 +1,7 @@
+import type { Taint } from '../cluster/cluster.ts';
 import type { Situation } from '../decide/indexed-snapshot.ts';
 import { capacityOf } from '../machine/lifecycle.ts';
-import { type Machine, type MachineSpec, newStatus, type Taint } from '../machine/machine.ts';
+import { type Machine, type MachineSpec, newStatus } from '../machine/machine.ts';
 import { hourlyPrice, type Offer } from '../remote/offer.ts';
 import { lenderLabel, troubles, whyNotTaken, withdrawals } from '../remote/slice-rules.ts';
 import type { PoolSpec, Provider, Size } from '../settings.ts';

@@ -1,5 +1,4 @@
-import type { Labels, NodeTerm, Toleration } from '../cluster/cluster.ts';
-import type { Taint } from '../machine/machine.ts';
+import type { Labels, NodeTerm, Taint, Toleration } from '../cluster/cluster.ts';
 import { grown } from './arrays.ts';
 import { describeTerm, labelOf, termHolds } from './requirements.ts';
 import { cordon, describeTaint, untolerated } from './taints.ts';

@@ -1,6 +1,7 @@
-import type { Labels, Node } from '../cluster/cluster.ts';
+import type { Labels, Node, Taint } from '../cluster/cluster.ts';
+import { bamelKeys } from '../cluster/names.ts';
 import { larger, type Resources } from '../cluster/resources.ts';
-import type { Machine, Taint } from '../machine/machine.ts';
+import type { Machine } from '../machine/machine.ts';
 import type { PoolSpec } from '../settings.ts';
 import { labelOf } from './requirements.ts';
 import { isPassing } from './taints.ts';
@@ -13,8 +14,6 @@ export interface FutureNode {
   readonly allocatable: Resources;
 }
 
-const machineLabel = 'bamel.dev/machine';
-const poolLabel = 'bamel.dev/pool';
 const os = 'kubernetes.io/os';
 const arch = 'kubernetes.io/arch';
 /** Of a node that does not say how many it takes. */
@@ -34,8 +33,8 @@ export function futureNode(
     ...(pool?.template.architecture && { [arch]: pool.template.architecture }),
     ...pool?.template.labels,
     ...spec.labels,
-    [machineLabel]: spec.name,
-    [poolLabel]: spec.pool,
+    [bamelKeys.machine]: spec.name,
+    [bamelKeys.pool]: spec.pool,
   };
   const declaredTaints = spec.taints ?? pool?.template.taints ?? [];
   const others = (known?.taints ?? []).filter(
@@ -69,8 +68,8 @@ export function labelOfMachine(
   common: Labels,
   key: string,
 ): string | undefined {
-  if (key === machineLabel) return spec.name;
-  if (key === poolLabel) return spec.pool;
+  if (key === bamelKeys.machine) return spec.name;
+  if (key === bamelKeys.pool) return spec.pool;
   return (
     (spec.labels && labelOf(spec.labels, key)) ??
     (pool && labelOf(pool.template.labels ?? {}, key)) ??

@@ -1,8 +1,8 @@
-import type { ClusterView, DaemonSet, Labels, Node, Toleration } from '../cluster/cluster.ts';
+import type { ClusterView, DaemonSet, Labels, Node, Taint, Toleration } from '../cluster/cluster.ts';
 import type { Resources } from '../cluster/resources.ts';
 import type { Snapshot } from '../decide/snapshot.ts';
 import { capacityOf } from '../machine/lifecycle.ts';
-import type { Machine, Taint } from '../machine/machine.ts';
+import type { Machine } from '../machine/machine.ts';
 import { askHolds, type NodeClass } from './ask.ts';
 import { type Asked, nodeName, visible, visibleText } from './asked.ts';
 import type { PodKind } from './kind.ts';

@@ -1,5 +1,4 @@
-import type { Node, Toleration } from '../cluster/cluster.ts';
-import type { Taint } from '../machine/machine.ts';
+import type { Node, Taint, Toleration } from '../cluster/cluster.ts';
 import { integer } from './requirements.ts';
 
 function tolerates({ key, operator, value, effect }: Toleration, taint: Taint): boolean {

@@ -2,7 +2,8 @@ import type { MachineSpec, PowerVerb } from '../../core/machine/machine.ts';
 import { hostOf } from '../../http/address.ts';
 import type { HttpRequest } from '../../http/peer.ts';
 import type { Fail } from '../common/failure.ts';
-import { type Call, Calls, type HttpOptions } from './options.ts';
+import { type Call, Calls } from './call-schema.ts';
+import type { HttpOptions } from './options.ts';
 import { presets } from './presets.ts';
 import { type Fields, fill, fillJson, inHeader, inPath } from './template.ts';
 

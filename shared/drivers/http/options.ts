@@ -1,54 +1,7 @@
 import { z } from 'zod';
-import { Tls } from '../../http/tls.ts';
+import { Tls } from '../../schema/tls.ts';
+import { Calls } from './call-schema.ts';
 import { presetNames } from './presets.ts';
-
-const OnePointer = z.string().regex(/^(\/([^~]|~[01])*)?$/, 'a JSON pointer, such as /relays/0/ison');
-const Pointer = z
-  .union([OnePointer, z.array(OnePointer).min(1)])
-  .describe(
-    'where in the JSON answer: a JSON pointer (empty: all of it), or several, of which the first that is there counts',
-  );
-const Value = z.union([z.string(), z.number(), z.boolean()]);
-
-const call = {
-  method: z.enum(['GET', 'POST', 'PUT', 'PATCH']).optional().describe('POST; GET for status'),
-  path: z
-    .string()
-    .regex(
-      /^\/((\{\{ *\w+ *\}\}|[^\s\\#/])(\{\{ *\w+ *\}\}|[^\s\\#])*)?$/,
-      'a path on its address, beginning with one /',
-    )
-    .describe('path and query; {{name}}, {{macAddress}} … are filled in from the inventory'),
-  headers: z
-    .record(z.string().regex(/^[\w-]+$/), z.string())
-    .optional()
-    .describe('sent along'),
-  body: z.record(z.string(), z.unknown()).optional().describe('sent as JSON'),
-  form: z.record(z.string(), z.string()).optional().describe('sent as a form instead of body'),
-};
-
-const Command = z.strictObject({
-  ...call,
-  expect: z
-    .strictObject({ pointer: Pointer, values: z.array(Value).min(1).describe('what may stand there') })
-    .optional()
-    .describe('what the answer must hold besides a status of 2xx: one of values there'),
-});
-
-const Status = z.strictObject({
-  ...call,
-  pointer: Pointer.default(''),
-  on: z.array(Value).min(1).describe('values that mean on'),
-  off: z.array(Value).min(1).describe('values that mean off; any other is unknown'),
-});
-
-/** The calls of a device, by what they are for. */
-export const Calls = z.strictObject({
-  on: Command.optional().describe('powers it on; a call that sets, never one that toggles'),
-  softOff: Command.optional().describe('asks the machine to shut down'),
-  off: Command.optional().describe('cuts the power'),
-  status: Status.optional().describe('tells whether it is on; when there is none, its node does'),
-});
 
 export const HttpOptions = z.strictObject({
   preset: z.enum(presetNames).optional().describe('the calls of a known device; those given here come first'),
@@ -78,5 +31,3 @@ export const HttpOptions = z.strictObject({
 });
 
 export type HttpOptions = z.output<typeof HttpOptions>;
-export type Calls = z.output<typeof Calls>;
-export type Call = NonNullable<Calls['on']> | NonNullable<Calls['status']>;

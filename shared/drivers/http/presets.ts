@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Calls } from './options.ts';
+import type { Calls } from './call-schema.ts';
 
 interface Preset {
   /** How devices of this kind want to see a password. */

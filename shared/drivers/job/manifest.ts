@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { bamelKeys } from '../../core/cluster/names.ts';
 import type { MachineSpec } from '../../core/machine/machine.ts';
 import { hostIn } from '../common/evidence.ts';
 import type { JobOptions, PodTemplate } from './options.ts';
@@ -20,8 +21,8 @@ const digest = (text: string, length: number): string =>
 /** What tells our Jobs from others, and one machine's from another's. */
 export const labelsOf = (machine: string, purpose: string): Record<string, string> => ({
   'app.kubernetes.io/managed-by': 'bamel-autoscaler',
-  'bamel.dev/machine': machine,
-  'bamel.dev/purpose': purpose,
+  [bamelKeys.machine]: machine,
+  [bamelKeys.purpose]: purpose,
 });
 
 export function jobManifest(
@@ -37,7 +38,7 @@ export function jobManifest(
     metadata: {
       name: jobName(operation, verb),
       labels: labelsOf(spec.name, verb),
-      annotations: { 'bamel.dev/operation': operation },
+      annotations: { [bamelKeys.operation]: operation },
     },
     spec: jobSpec(spec, options, template, verb, operation),
   };
@@ -66,7 +67,7 @@ export function healthManifest(
       name: healthName(spec.name),
       labels: labelsOf(spec.name, 'health'),
       // The API server fills in defaults: by this an edit of the inventory is told from them.
-      annotations: { 'bamel.dev/made-from': digest(JSON.stringify(wanted), 16) },
+      annotations: { [bamelKeys.madeFrom]: digest(JSON.stringify(wanted), 16) },
     },
     spec: wanted,
   };

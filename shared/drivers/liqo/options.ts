@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Tls } from '../../http/tls.ts';
+import { Tls } from '../../schema/tls.ts';
 
 const Label = z
   .string()

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { bamelKeys } from '../../core/cluster/names.ts';
 import { fromQuantities, type Resources } from '../../core/cluster/resources.ts';
 import type { MachineSpec } from '../../core/machine/machine.ts';
 import type { KubeObject, KubeObjects } from '../../ports/kubernetes-objects.ts';
@@ -6,10 +7,6 @@ import { PowerError } from '../../ports/power.ts';
 import { Conditions, conditionOf, type Neighbour } from './neighbour.ts';
 import type { Options } from './options.ts';
 
-/** Tells what we made from what others did, and for which machine. */
-const machineLabel = 'bamel.dev/machine';
-/** When another size was asked for: what was granted before is no answer to that. */
-const resizedAt = 'bamel.dev/resized-at';
 /** How long a provider has to answer to another size; a resize takes half a second. */
 const answerMs = 30_000;
 
@@ -63,7 +60,7 @@ export async function partsOf(
 /** Undefined: somebody else made it. */
 function ifOurs(object: KubeObject): Slice | undefined {
   const slice = Slice.safeParse(object).data;
-  return slice?.metadata.labels?.[machineLabel] === object.metadata.name ? slice : undefined;
+  return slice?.metadata.labels?.[bamelKeys.machine] === object.metadata.name ? slice : undefined;
 }
 
 /** A slice of the same name that somebody else made is neither used nor deleted. */
@@ -73,13 +70,13 @@ function ours(object: KubeObject): Slice {
   const { name, namespace } = object.metadata;
   throw new PowerError(
     'wrong-machine',
-    `ResourceSlice ${namespace}/${name} was not made by us: it lacks the label ${machineLabel}=${name}`,
+    `ResourceSlice ${namespace}/${name} was not made by us: it lacks the label ${bamelKeys.machine}=${name}`,
   );
 }
 
 /** Every slice that we made, of whatever provider. */
 export async function ourSlices(objects: KubeObjects, signal: AbortSignal): Promise<Slice[]> {
-  const slices = await objects.list(`${api}/${sliceType}`, machineLabel, signal);
+  const slices = await objects.list(`${api}/${sliceType}`, bamelKeys.machine, signal);
   return slices.flatMap((slice) => ifOurs(slice) ?? []);
 }
 
@@ -100,7 +97,7 @@ export function grantedOf(
   { resources }: MachineSpec,
   now: number,
 ): Resources | undefined {
-  const asked = Date.parse(metadata.annotations?.[resizedAt] ?? '');
+  const asked = Date.parse(metadata.annotations?.[bamelKeys.resizedAt] ?? '');
   if (!status?.resources || now - asked < answerMs) return undefined;
   const granted = fromQuantities(status.resources);
   return Object.fromEntries(Object.keys(resources).map((name) => [name, granted[name] ?? 0]));
@@ -137,7 +134,7 @@ export async function ensureSlice(
         name,
         namespace,
         labels: {
-          [machineLabel]: name,
+          [bamelKeys.machine]: name,
           'liqo.io/remote-cluster-id': provider,
           'liqo.io/remoteID': provider,
           'liqo.io/replication': 'true',
@@ -159,7 +156,7 @@ export async function resizeSlice(
   signal: AbortSignal,
 ): Promise<void> {
   const change = {
-    metadata: { annotations: { [resizedAt]: new Date(now).toISOString() } },
+    metadata: { annotations: { [bamelKeys.resizedAt]: new Date(now).toISOString() } },
     spec: { resources: quantities(resources) },
   };
   await objects.patch(slicePath(namespace, name), change, signal);

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { bamelKeys } from '../../core/cluster/names.ts';
 import type { MachineSpec } from '../../core/machine/machine.ts';
 import type { Options } from './options.ts';
 
@@ -8,7 +9,7 @@ const MiB = 2 ** 20;
 const bytesOf = (text: string): Buffer => createHash('sha256').update(text).digest();
 
 /** In the description of what we make: tells whose VM it is before it has its tag. */
-export const markerOf = (machine: string): string => `bamel.dev/machine=${machine}`;
+export const markerOf = (machine: string): string => `${bamelKeys.machine}=${machine}`;
 
 /** What the VM of a machine is to be, in Proxmox's own words. */
 export function configOf(spec: MachineSpec, options: Options): Record<string, string> {

@@ -1,5 +1,4 @@
 import type { KubeObject } from './objects.ts';
-import type { Alias } from './resource-types.ts';
 
 // events.k8s.io/v1 shows the core/v1 Events under newer field names, as the real server does.
 const renamed = {
@@ -39,3 +38,10 @@ export const aliasOfCoreEvents = (involved: readonly string[]): Alias => ({
     type: 'type',
   },
 });
+
+export interface Alias {
+  readonly of: { readonly group: string; readonly plural: string };
+  readonly toStored: (object: KubeObject) => KubeObject;
+  readonly fromStored: (object: KubeObject) => KubeObject;
+  readonly fields?: Readonly<Record<string, string>>;
+}

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import type { Alias } from './event-alias.ts';
 import { aliasOfCoreEvents } from './event-alias.ts';
 import type { KubeObject } from './objects.ts';
 import * as shape from './objects.ts';
@@ -36,13 +37,6 @@ export interface ResourceType<T extends KubeObject = KubeObject> {
   readonly custom?: CustomType | undefined;
   /** The type of its objects; never set. */
   readonly holds?: T;
-}
-
-export interface Alias {
-  readonly of: { readonly group: string; readonly plural: string };
-  readonly toStored: (object: KubeObject) => KubeObject;
-  readonly fromStored: (object: KubeObject) => KubeObject;
-  readonly fields?: Readonly<Record<string, string>>;
 }
 
 interface CustomType {

@@ -5,14 +5,9 @@ import { events, pods, type ResourceType } from '../api/resource-types.ts';
 import type { Store } from '../api/store.ts';
 import type { Clock, timerGroup } from '../rack/clock.ts';
 import type { Dependents } from './dependents.ts';
-import type { Settings } from './index.ts';
-import type { PodsByNode } from './pods-by-node.ts';
+import type { PodsByNode, TypedChange } from './pods-by-node.ts';
+import type { Settings } from './settings.ts';
 import type { WorkLoop } from './work-loop.ts';
-
-export interface TypedChange<T extends KubeObject> extends Change {
-  readonly object: T;
-  readonly previous: T | undefined;
-}
 
 /** What every controller is given. */
 export interface Context {

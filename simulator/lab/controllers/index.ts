@@ -17,20 +17,10 @@ import { PodsByNode } from './pods-by-node.ts';
 import { replicaSetController } from './replicaset.ts';
 import { schedulerController } from './scheduler.ts';
 import { serviceAccountController } from './serviceaccount.ts';
+import type { Settings } from './settings.ts';
 import { statefulSetController } from './statefulset.ts';
 import { taintEviction } from './taint-eviction.ts';
 import { WorkLoop } from './work-loop.ts';
-
-export interface Settings {
-  /** A node not heard of for this long is Unknown. */
-  readonly nodeGraceMs: number;
-  /** Pods of a node that no longer exists are deleted after this long. */
-  readonly podGcMs: number;
-  /** Events are forgotten after this long. */
-  readonly eventTtlMs: number;
-  /** Which of the fitting nodes gets a pod: the emptiest, as Kubernetes does, or the fullest. */
-  readonly prefer: 'least-allocated' | 'most-allocated';
-}
 
 export interface ControllerOptions extends Partial<Settings> {
   clock?: Clock | undefined;

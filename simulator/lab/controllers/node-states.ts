@@ -1,9 +1,9 @@
 import { fromQuantities } from '../../../shared/core/cluster/resources.ts';
 import { sameJson } from '../api/json.ts';
 import type { Node, Pod } from '../api/objects.ts';
-import type { TypedChange } from './context.ts';
 import { type Demand, demandOf, type NodeState, type Usage } from './node-fit.ts';
 import { isFinished } from './pod-state.ts';
+import type { TypedChange } from './pods-by-node.ts';
 
 /** What the scheduler looks at in a node; heartbeats change none of it. */
 const facts = ({ metadata, spec, status }: Node) => [

@@ -1,5 +1,5 @@
-import type { Pod } from '../api/objects.ts';
-import type { TypedChange } from './context.ts';
+import type { Change } from '../api/history.ts';
+import type { KubeObject, Pod } from '../api/objects.ts';
 
 /** Which pods were given to which node, whether or not it exists. */
 export class PodsByNode {
@@ -18,4 +18,9 @@ export class PodsByNode {
   on(node: string): Pod[] {
     return [...(this.#byNode.get(node)?.values() ?? [])];
   }
+}
+
+export interface TypedChange<T extends KubeObject> extends Change {
+  readonly object: T;
+  readonly previous: T | undefined;
 }

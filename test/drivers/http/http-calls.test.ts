@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { MachineSpec } from '../../../shared/core/machine/machine.ts';
 import { failureOf } from '../../../shared/drivers/common/failure.ts';
-import { Calls } from '../../../shared/drivers/http/options.ts';
+import { Calls } from '../../../shared/drivers/http/call-schema.ts';
 import { firstAt } from '../../../shared/drivers/http/pointer.ts';
 import { presets } from '../../../shared/drivers/http/presets.ts';
 import { fill, inPath } from '../../../shared/drivers/http/template.ts';

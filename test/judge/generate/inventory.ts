@@ -1,10 +1,9 @@
-import type { Node } from '../../../shared/core/cluster/cluster.ts';
+import type { Node, Taint } from '../../../shared/core/cluster/cluster.ts';
 import type {
   Machine,
   MachineMetrics,
   MachineSpec,
   MachineStatus,
-  Taint,
 } from '../../../shared/core/machine/machine.ts';
 import type { Random } from './random.ts';
 import { Gi, gpu, host, zone, zones } from './templates.ts';

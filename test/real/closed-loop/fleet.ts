@@ -1,6 +1,6 @@
 import type { V1Node, V1Pod } from '@kubernetes/client-node';
-import type { Labels } from '../../../shared/core/cluster/cluster.ts';
-import type { Machine, MachineSpec, Taint } from '../../../shared/core/machine/machine.ts';
+import type { Labels, Taint } from '../../../shared/core/cluster/cluster.ts';
+import type { Machine, MachineSpec } from '../../../shared/core/machine/machine.ts';
 import { defaultPool, type PoolSpec } from '../../../shared/core/settings.ts';
 import { type Daemon, daemonPodObject, gpu, hostLabel, joiningNode, zoneLabel } from './objects.ts';
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { type ApiRow, rows } from '../../../apps/api/routes.ts';
+import type { ApiRow } from '../../../shared/view/row.ts';
+import { rows } from '../../../shared/view/rows.ts';
 
 export const markup = `<img src=x onerror="globalThis.pwned=1"><script>globalThis.pwned=1</script>'"&amp;`;
 

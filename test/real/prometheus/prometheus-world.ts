@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openStore } from '../../../shared/adapters/store/open-store.ts';
 import type { AlertBook } from '../../../shared/core/decide/signals/alert-book.ts';
-import type { ConfigInput } from '../../../shared/schema/config-file.ts';
+import type { ConfigInput } from '../../../shared/schema/config.ts';
 import { labConfig } from '../../../simulator/lab/config.ts';
 import { type Lab, startLab } from '../../../simulator/lab/lab.ts';
 import { makeMachines } from '../../../simulator/lab/rack/description.ts';

@@ -1,5 +1,5 @@
 import { CoreV1Api } from '@kubernetes/client-node';
-import type { ConfigInput } from '../../../shared/schema/config-file.ts';
+import type { ConfigInput } from '../../../shared/schema/config.ts';
 import type { MachineView } from '../../../shared/view/shapes.ts';
 import { clearSlices } from '../../../tools/real-stack/liqo/liqo-by-hand.ts';
 import { eventually } from '../../../tools/support/eventually.ts';

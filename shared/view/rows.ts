@@ -1,10 +1,8 @@
-import type { z } from 'zod';
 import packageJson from '../../package.json' with { type: 'json' };
-import { type Snapshot, waitingPods } from '../../shared/core/decide/snapshot.ts';
-import { HttpError } from '../../shared/server/http-answer.ts';
-import type { May } from '../../shared/server/routes.ts';
-import { explainRows } from '../../shared/view/explain.ts';
-import { offerRows, type RemoteView } from '../../shared/view/offers.ts';
+import { waitingPods } from '../core/decide/snapshot.ts';
+import { HttpError } from '../server/http-answer.ts';
+import { explainRows } from './explain.ts';
+import { offerRows } from './offer-rows.ts';
 import {
   decisionSummary,
   decisionView,
@@ -14,14 +12,13 @@ import {
   operationView,
   podView,
   poolView,
-  type Use,
-} from '../../shared/view/project.ts';
+} from './project.ts';
+import type { ApiRow } from './row.ts';
 import {
   AboutShape,
   DecisionShape,
   DecisionSummaryShape,
   EnergyShape,
-  type EnergyView,
   HistoryShape,
   MachineDetailShape,
   MachineShape,
@@ -29,41 +26,7 @@ import {
   PodShape,
   PoolShape,
   PressureShape,
-  type PressureView,
-} from '../../shared/view/shapes.ts';
-import type { Surroundings } from '../../shared/view/surroundings.ts';
-import type { View } from '../../shared/view/view.ts';
-
-export interface ApiDeps {
-  readonly view: View;
-  readonly surroundings: Surroundings;
-  now(): number;
-  energy(): Promise<EnergyView>;
-  pressure(): Promise<readonly PressureView[]>;
-  readonly remote: RemoteView;
-  /** Throws ClusterError while the cluster is away. */
-  snapshot(): Promise<Snapshot>;
-}
-
-interface Asked extends ApiDeps {
-  readonly use: Use;
-  readonly name: string;
-  /** What whoever asks may do. */
-  readonly may: May;
-}
-
-/** One thing that can be asked for. `list` answers come in pages. */
-export interface ApiRow {
-  readonly path: string;
-  readonly summary: string;
-  readonly shape: z.ZodType;
-  readonly list?: boolean;
-  /** Another one at every look, whatever the store says. */
-  readonly volatile?: boolean;
-  /** A name may have slashes in it. */
-  readonly slashInName?: boolean;
-  answer(asked: Asked): unknown | Promise<unknown>;
-}
+} from './shapes.ts';
 
 const found = <Item>(item: Item | undefined, what: string): Item => {
   if (item !== undefined) return item;
