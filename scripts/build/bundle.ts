@@ -2,8 +2,9 @@ import { cp, mkdir, rm, writeFile } from 'node:fs/promises';
 import { isBuiltin } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { build, type Plugin } from 'esbuild';
+import { build, type Metafile, type Plugin } from 'esbuild';
 import { writeConsole } from './console.ts';
+import { sbomOf } from './sbom.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const protoOfEtcd3 = join(dirname(fileURLToPath(import.meta.resolve('etcd3'))), '../proto');
@@ -11,33 +12,42 @@ const protoOfEtcd3 = join(dirname(fileURLToPath(import.meta.resolve('etcd3'))), 
 /** The programs of the main bundle. All functions are one program, which is told the name of its function. */
 const programs = { host: 'apps/main.ts', function: 'apps/function.ts', bamel: 'cli/main.ts' };
 
+/** An image compiles with its own Node.js, and the sensor has its own image. */
+const notInTheImage = ['cache', 'deploy', 'install*.yaml', 'sensor'];
+
 /** Everything but the sensor: the programs, the files that they read, and the settings of a container. */
 export async function bundleAll(out: string): Promise<void> {
-  await bundle(out, programs);
+  const metafile = await bundle(out, programs);
   // etcd3 looks for ../proto from where its code is, which is chunks/.
   await cp(protoOfEtcd3, join(out, 'proto'), { recursive: true });
-  await writeConsole(join(out, 'console'));
-  await cp(join(import.meta.dirname, 'warm.mjs'), join(out, 'warm.mjs'));
+  const consoleMetafile = await writeConsole(join(out, 'console'));
+  await writeFile(join(out, 'sbom.cdx.json'), sbomOf(root, [metafile, consoleMetafile]));
+  for (const file of ['main.mjs', 'warm.mjs']) await cp(join(import.meta.dirname, file), join(out, file));
+  await writeFile(join(out, '.dockerignore'), `${notInTheImage.join('\n')}\n`);
   const project = {
     name: 'bamel',
     private: true,
     type: 'module',
     engines: { node: '>=26' },
     // For `func deploy`.
-    scripts: { start: 'node function.mjs' },
+    scripts: { start: 'node main.mjs' },
   };
   await writeFile(join(out, 'package.json'), `${JSON.stringify(project, null, 2)}\n`);
 }
 
 /** The sensor has its own folder and image: it runs on every node. */
-export const bundleSensor = (out: string): Promise<void> =>
-  bundle(join(out, 'sensor'), { index: 'sensor/main.ts' });
+export async function bundleSensor(out: string): Promise<void> {
+  const folder = join(out, 'sensor');
+  const metafile = await bundle(folder, { index: 'sensor/main.ts' });
+  await writeFile(join(folder, 'sbom.cdx.json'), sbomOf(root, [metafile]));
+  await writeFile(join(folder, '.dockerignore'), 'cache\n');
+}
 
 /** One folder with a `NAME.mjs` for each program and the code that they share, which runs wherever it is copied. */
-async function bundle(out: string, entryPoints: Readonly<Record<string, string>>): Promise<void> {
+async function bundle(out: string, entryPoints: Readonly<Record<string, string>>): Promise<Metafile> {
   // Chunks are named after their content: those of an earlier build would stay.
   for (const folder of ['chunks', 'cache']) await rm(join(out, folder), { recursive: true, force: true });
-  await build({
+  const { metafile } = await build({
     absWorkingDir: root,
     entryPoints,
     outdir: join(out, 'chunks'),
@@ -53,6 +63,7 @@ async function bundle(out: string, entryPoints: Readonly<Record<string, string>>
     minifyWhitespace: true,
     sourcemap: 'linked',
     sourcesContent: false,
+    metafile: true,
     define: { __dirname: 'import.meta.dirname', __filename: 'import.meta.filename' },
     banner: {
       // CommonJS packages require built-in modules, which ESM has no `require` for.
@@ -63,6 +74,7 @@ async function bundle(out: string, entryPoints: Readonly<Record<string, string>>
   });
   await mkdir(join(out, 'cache'));
   for (const name of Object.keys(entryPoints)) await writeFile(join(out, `${name}.mjs`), launcher(name));
+  return metafile;
 }
 
 /**

@@ -2,11 +2,9 @@ import { cliPage } from './cli.ts';
 import { definitionFiles } from './crds/crds.ts';
 import { fieldsPage } from './fields.ts';
 import { grafanaDashboard } from './grafana.ts';
-import { installFiles } from './install/files.ts';
-import { knativeFiles } from './knative/files.ts';
 import { lifecyclePage } from './lifecycle.ts';
+import { manifestFiles } from './manifests.ts';
 import { metricsPage } from './metrics.ts';
-import { openfaasStack } from './openfaas.ts';
 import { prometheusRule } from './prometheus.ts';
 
 const fields = await fieldsPage();
@@ -18,9 +16,7 @@ export const generatedFiles: readonly { readonly file: string; readonly text: ()
   { file: 'docs/cli.md', text: cliPage },
   { file: 'docs/metrics.md', text: metricsPage },
   ...(await definitionFiles()),
-  ...installFiles,
-  ...knativeFiles,
-  { file: 'openfaas/stack.yaml', text: openfaasStack },
+  ...manifestFiles,
   prometheusRule,
   grafanaDashboard,
 ];

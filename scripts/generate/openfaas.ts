@@ -1,7 +1,8 @@
 import { stringify } from 'yaml';
 import { deployed } from '../../apps/host/deployed.ts';
 import { events } from '../../shared/ports/event-types.ts';
-import { imageOf, partOf } from './knative/names.ts';
+import { imageOf } from './image.ts';
+import { partOf } from './knative/names.ts';
 import { scaleOf } from './knative/scale.ts';
 
 /** faas-cli fills it in. */

@@ -41,16 +41,20 @@ const byHand = async (url: string) => {
 
 test('the programs, the files that they read, and what installs the host are built', async () => {
   expect((await readdir(dist)).sort()).toEqual([
+    '.dockerignore',
     'bamel.mjs',
     'cache',
     'chunks',
     'console',
+    'deploy',
     'function.mjs',
     'host.mjs',
     'install-ha.yaml',
     'install.yaml',
+    'main.mjs',
     'package.json',
     'proto',
+    'sbom.cdx.json',
     'sensor',
     'warm.mjs',
   ]);
@@ -65,15 +69,33 @@ test('all of it is small', async () => {
   expect(sizes.reduce((bytes, { size }) => bytes + size, 0)).toBeLessThan(60e6);
 });
 
-test('images, func deploy and OpenFaaS start what was built', async () => {
+test('the image, func deploy and OpenFaaS start what was built', async () => {
   const { scripts } = JSON.parse(await readFile(join(dist, 'package.json'), 'utf8'));
-  const images = ['images/function.Dockerfile', 'images/host.Dockerfile'];
-  const texts = await Promise.all(images.map((file) => readFile(join(root, file), 'utf8')));
-  const commands = texts.map((text) => JSON.parse(/^CMD (.+)$/m.exec(text)?.[1] ?? '[]').join(' '));
-  expect([scripts.start, ...commands]).toEqual(['node function.mjs', 'node function.mjs', 'node host.mjs']);
+  const image = await readFile(join(root, 'images/bamel.Dockerfile'), 'utf8');
+  expect(scripts.start).toBe('node main.mjs');
+  expect(image).toContain('ENTRYPOINT ["node", "/app/main.mjs"]');
   const template = await readFile(join(root, 'openfaas/template/bamel/Dockerfile'), 'utf8');
-  expect(template).toContain('fprocess="node /app/function.mjs"');
-  for (const text of [texts[0], template]) expect(text).toContain('RUN ["node", "warm.mjs"]');
+  expect(template).toContain('fprocess="node /app/main.mjs"');
+});
+
+test.each([
+  [['bamel', 'version'], {}, /^bamel \d/],
+  [['power-action', '--help'], {}, /--store/],
+  [['--help'], { BAMEL_FUNCTION: 'power-action' }, /--store/],
+  [['host', '--help'], { BAMEL_FUNCTION: 'power-action' }, /--speed/],
+  [['--help'], {}, /--speed/],
+])('main.mjs %j with %j', async (args, env, said) => {
+  const { stdout } = await run(process.execPath, [join(dist, 'main.mjs'), ...args], { env });
+  expect(stdout).toMatch(said);
+});
+
+test.each(['', 'sensor/'])('%ssbom.cdx.json lists what is bundled', async (folder) => {
+  const { components } = JSON.parse(await readFile(join(dist, folder, 'sbom.cdx.json'), 'utf8'));
+  const packages: string[] = components.map(({ name }: { name: string }) => name);
+  // preact comes with the console.
+  const expected = folder === '' ? ['@grpc/grpc-js', 'etcd3', 'preact', 'zod'] : ['zod'];
+  expect(packages).toEqual(expect.arrayContaining(expected));
+  expect(packages).not.toContain('jest');
 });
 
 test('what the build compiled is used, wherever the folder is moved to', async () => {

@@ -58,7 +58,7 @@ test('the version is set everywhere, and the changelog has a section for it', ()
     expect.arrayContaining(['config/manager/host.yaml', 'openfaas/stack.yaml']),
   );
   const { version } = JSON.parse(old) as { version: string };
-  const stale = spawnSync('git', ['grep', '--fixed-strings', `bamel-autoscaler/host:${version}`], {
+  const stale = spawnSync('git', ['grep', '--fixed-strings', `bamel-autoscaler:${version}`], {
     cwd: copy.folder,
     encoding: 'utf8',
   });
@@ -82,7 +82,7 @@ test('the files of a release are built', () => {
     'required',
     'optional',
   ]);
-  expect(copy.read('release/install.yaml')).toContain('bamel-autoscaler/host:77.0.0');
+  expect(copy.read('release/install.yaml')).toContain('bamel-autoscaler:77.0.0');
   // The command runs from the archive.
   execFileSync('tar', ['-xzf', join(out, 'bamel-77.0.0.tar.gz'), '-C', out]);
   expect(run('release/bamel-77.0.0/bamel.mjs', 'version').stdout).toContain('77.0.0');

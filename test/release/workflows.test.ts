@@ -50,15 +50,10 @@ test.each(files)('%s: the files and folders that it names exist', (file) => {
   expect(missing).toEqual([]);
 });
 
-test('every image that a release builds has a Dockerfile and a context', () => {
-  const built = [...shell('.github/workflows/release.yml').matchAll(/^build ([\w-]+) (\S+)$/gm)];
-  const dockerfiles = globSync('images/*.Dockerfile', { cwd: root }).map((path) => path.slice(7, -11));
-  expect(built.map(([, name]) => name).sort()).toEqual(dockerfiles.sort());
-  expect(
-    built
-      .map(([, , context = '']) => context)
-      .filter((path) => !made.test(path) && !existsSync(`${root}${path}`)),
-  ).toEqual([]);
+test('a release builds every image there is', () => {
+  expect(shell('.github/workflows/release.yml')).toContain('make image sensor-images\n');
+  const built = [...readText('Makefile').matchAll(/build -f (\S+) /g)].map(([, file]) => file);
+  expect(built.sort()).toEqual(globSync('images/*.Dockerfile', { cwd: root }).sort());
 });
 
 test('issue templates are forms', () => {

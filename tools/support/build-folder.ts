@@ -15,7 +15,8 @@ export interface BuiltFolder {
 /** What is in dist/, with nothing compiled. Bundled by another process: esbuild does not run inside Jest's sandbox. */
 export async function buildFolder(): Promise<BuiltFolder> {
   const folder = await mkdtemp(join(tmpdir(), 'bamel-built-'));
-  const bundle = `const { bundleAll } = await import('${script}'); await bundleAll('${folder}');`;
+  const bundle = `const { bundleAll, bundleSensor } = await import('${script}');
+    await Promise.all([bundleAll('${folder}'), bundleSensor('${folder}')]);`;
   await promisify(execFile)(process.execPath, ['--input-type=module', '-e', bundle]);
   return {
     folder,

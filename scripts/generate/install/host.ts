@@ -1,4 +1,5 @@
-import { imageOf, labelsOf } from '../knative/names.ts';
+import { imageOf } from '../image.ts';
+import { labelsOf } from '../knative/names.ts';
 import { networkPolicies } from './network.ts';
 import { hostAccount } from './rbac.ts';
 
@@ -58,7 +59,7 @@ const probe = (path: string, more: object) => ({ httpGet: { path, port: 'health'
 
 const container = (mounts: readonly object[]) => ({
   name: 'host',
-  image: imageOf('host'),
+  image: imageOf(),
   envFrom: [{ configMapRef: { name } }],
   // The node it runs on is never powered off.
   env: [{ name: 'NODE_NAME', valueFrom: { fieldRef: { fieldPath: 'spec.nodeName' } } }],

@@ -1,5 +1,6 @@
 import { type Deployed, deployed } from '../../../apps/host/deployed.ts';
-import { accountOf, audience, imageOf } from './names.ts';
+import { imageOf } from '../image.ts';
+import { accountOf, audience } from './names.ts';
 import { scaleOf } from './scale.ts';
 
 /** For `func deploy` in dist/. Its subscriptions know equality only, so the triggers are applied apart. */
@@ -9,7 +10,7 @@ const project = ({ name, forPeople }: Deployed) => {
     specVersion: '0.36.0',
     name,
     runtime: 'node',
-    image: imageOf('function'),
+    image: imageOf(),
     created: '2026-11-16T00:00:00Z',
     invoke: forPeople ? 'http' : 'cloudevent',
     build: { builder: 'pack' },

@@ -1,5 +1,6 @@
 import { deployed } from '../../../apps/host/deployed.ts';
-import { accountOf, imageOf, labelsOf, settingsName } from './names.ts';
+import { imageOf } from '../image.ts';
+import { accountOf, labelsOf, settingsName } from './names.ts';
 import { scaleOf } from './scale.ts';
 
 /** Instances that nobody calls go away between two ticks. */
@@ -33,7 +34,7 @@ const service = (name: string) => {
           timeoutSeconds,
           containers: [
             {
-              image: imageOf('function'),
+              image: imageOf(),
               ports: [{ containerPort: 8080 }],
               env: [{ name: 'BAMEL_FUNCTION', value: name }],
               envFrom: [{ configMapRef: { name: settingsName } }],
