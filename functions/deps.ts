@@ -13,22 +13,22 @@ import type { Log } from '../shared/process/log.ts';
 import type { Metrics } from '../shared/process/metrics.ts';
 import type { Inventory } from '../shared/state/inventory.ts';
 
-/** All that the handlers need from outside, built in one place and passed in. */
+/** Dependencies of the handlers, built in one place and passed in. */
 export interface Deps {
   readonly inventory: Inventory;
   readonly cluster: Cluster;
-  /** Our custom resources; absent: there are none to be looked for. */
+  /** Our custom resources; absent: not used. */
   readonly resources?: Resources | undefined;
   /** The file or ConfigMap with pools and machines, where there is one. */
   readonly config?: ConfigSource | undefined;
   readonly driverFor: (spec: MachineSpec) => Promise<PowerDriver>;
-  /** Objects of our own cluster by their path; absent where there is none. */
+  /** Objects of our own cluster by path; absent without a cluster. */
   readonly objects?: DriverDeps['objects'];
-  /** The address to connect to, inside the allowed networks; absent where nobody is called. */
+  /** Resolves an address inside the allowed networks; absent if the process makes no outgoing calls. */
   readonly resolve?: DriverDeps['resolve'] | undefined;
-  /** To notice that a Secret has changed; whoever has no drivers has none. */
+  /** Reads credentials, to detect a changed Secret; absent without drivers. */
   readonly credentials?: DriverDeps['credentials'] | undefined;
-  /** Gives back what a provider of machines made on demand has, and nobody keeps a record of. */
+  /** Returns machines made on demand that no record describes. */
   readonly releaseOrphans?:
     | ((
         pool: string,
@@ -37,12 +37,12 @@ export interface Deps {
         signal: AbortSignal,
       ) => Promise<Orphans | undefined>)
     | undefined;
-  /** Where triggers are asked for; absent: nowhere. */
+  /** Source of trigger metrics; absent: none. */
   readonly metricsSource?: MetricsSource | undefined;
   readonly sink: EventSink;
   readonly clock: Clock;
   readonly log: Log;
-  /** Counts what is done; absent where nobody counts. */
+  /** Metrics; absent: not counted. */
   readonly metrics?: Metrics | undefined;
   readonly failpoint: (name: FailpointName) => void;
   /** Names this process in leases. */

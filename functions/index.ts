@@ -17,13 +17,13 @@ import { SyncInput, syncInventory } from './sync-inventory/handler.ts';
 
 interface FunctionRow<Input> extends FunctionDefinition<Input> {
   readonly create: (deps: Deps) => Handler<Input>;
-  /** What it answers besides. */
+  /** Additional HTTP routes. */
   readonly routes?: (deps: Deps) => readonly Route[];
-  /** What of the cluster it answers events from: in a process of its own it is asked for before the first one comes. */
+  /** Loads the cluster data that events need, before the first event of a process of its own. */
   readonly prefetch?: (deps: Deps) => Promise<unknown>;
 }
 
-/** Hides a row's own input type, so that all rows fit into one table. */
+/** Erases the input type of a row, so that all rows fit into one table. */
 const row = <Input>({ create, routes, prefetch, ...definition }: FunctionRow<Input>) => ({
   definition: definition as FunctionDefinition,
   create: (deps: Deps): ServedFunction => served(definition, create(deps)),
@@ -31,7 +31,10 @@ const row = <Input>({ create, routes, prefetch, ...definition }: FunctionRow<Inp
   prefetch,
 });
 
-/** Every function there is: what wakes it, what it tells. Hosts, manifests and docs are made from this table. */
+/**
+ * All functions: the events that wake them and the events they emit. Hosts, manifests and docs are generated
+ * from this table.
+ */
 export const functionTable = [
   row({
     name: 'evaluate-scaling',
@@ -133,5 +136,5 @@ export const functionTable = [
 export const createFunctions = (deps: Deps): ServedFunction[] =>
   functionTable.map(({ create }) => create(deps));
 
-/** What they answer besides being called. */
+/** Additional HTTP routes of all functions. */
 export const routesOf = (deps: Deps): Route[] => functionTable.flatMap(({ routes }) => routes(deps));

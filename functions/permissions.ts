@@ -5,16 +5,16 @@ export interface Rule {
   readonly apiGroup: string;
   readonly resources: readonly string[];
   readonly verbs: readonly string[];
-  /** Only of these names. */
+  /** Restricts the rule to these names. */
   readonly names?: readonly string[] | undefined;
 }
 
 export interface Permissions {
-  /** What it sees of the cluster, watched. Nothing else is in its view. */
+  /** Parts of the cluster that it watches. Its view contains nothing else. */
   readonly watches: readonly ViewPart[];
-  /** What else it may do, in every namespace. */
+  /** Additional rules for all namespaces. */
   readonly clusterWide: readonly Rule[];
-  /** What else it may do in the namespace that it runs in. */
+  /** Additional rules for its own namespace. */
   readonly ownNamespace: readonly Rule[];
 }
 
@@ -26,10 +26,10 @@ const may = (verbs: string, apiGroup: string, ...resources: readonly string[]): 
 
 const ours = Object.values(resourceKinds).map(({ plural }) => plural);
 const createEvents = may('create', 'events.k8s.io', 'events');
-/** Whose token a caller has. */
+/** Authenticates callers. */
 const reviewTokens = may('create', 'authentication.k8s.io', 'tokenreviews');
 
-/** What each function may do in Kubernetes, and no more: its ServiceAccount and its view are made from this. */
+/** Minimal Kubernetes permissions of each function: ServiceAccounts and views are generated from this. */
 export const permissions: Readonly<Record<string, Permissions>> = {
   'evaluate-scaling': {
     watches: viewParts,
@@ -38,7 +38,7 @@ export const permissions: Readonly<Record<string, Permissions>> = {
   },
   'power-action': {
     watches: ['nodes'],
-    // For machines that nothing but their node tells about.
+    // For machines whose power can only be inferred from their node.
     clusterWide: [may('get', '', 'nodes'), may('get', 'coordination.k8s.io', 'leases'), reviewTokens],
     ownNamespace: [
       may('get', '', 'secrets'),
@@ -53,7 +53,7 @@ export const permissions: Readonly<Record<string, Permissions>> = {
     watches: ['pods', 'nodes', 'daemonSets', 'budgets'],
     clusterWide: [
       may('get patch delete', '', 'nodes'),
-      // Of machines that are proven off.
+      // Pods of machines that are proven off.
       may('delete', '', 'pods'),
       may('list', 'storage.k8s.io', 'volumeattachments'),
       createEvents,
@@ -82,18 +82,22 @@ export const permissions: Readonly<Record<string, Permissions>> = {
     ],
     ownNamespace: [may('get', '', 'configmaps')],
   },
-  // To sign offers, and for the tokens of listings; what a provider may do besides is in config/remote.
+  // Secrets hold the signing key and the tokens of listings; config/remote has the additional rules of a
+  // provider.
   discovery: {
     watches: [],
     clusterWide: [createEvents, reviewTokens],
     ownNamespace: [may('get', '', 'secrets')],
   },
   'dead-letters': { watches: [], clusterWide: [reviewTokens], ownNamespace: [] },
-  // Looks at all that a decision looks at, to tell why; what people ask for goes through the store.
+  // Reads everything that a decision reads, to explain it; requests of people go through the store.
   console: { watches: viewParts, clusterWide: [reviewTokens], ownNamespace: [] },
 };
 
-/** What borrowing from, or lending to, another cluster through Liqo needs besides. Only where that is done. */
+/**
+ * Additional permissions to use, or to provide, remote capacity through Liqo. Only installed where that is
+ * done.
+ */
 export interface RemotePermissions {
   /** The function that needs it. */
   readonly function: string;
@@ -116,7 +120,7 @@ export const remotePermissions: Readonly<Record<string, RemotePermissions>> = {
     ],
     inLiqo: [
       only(may('get', '', 'configmaps'), 'liqo-clusterid-configmap'),
-      // To sign a nonce and a request for a certificate; it goes nowhere.
+      // Signs a nonce and a certificate request; the key never leaves the process.
       only(may('get', '', 'secrets'), 'authentication-keys'),
     ],
   },

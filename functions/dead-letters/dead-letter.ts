@@ -1,7 +1,7 @@
 import type { DeadLetter } from '../../shared/ports/events.ts';
 import type { ReceivedEvent } from '../../shared/server/cloud-event.ts';
 
-/** What Knative adds to an event that it gave up on. */
+/** Extension attributes that Knative adds to an undeliverable event. */
 const added = {
   code: 'knativeerrorcode',
   data: 'knativeerrordata',
@@ -20,14 +20,20 @@ export function toDeadLetter({ type, data, attributes }: ReceivedEvent, now: num
   };
 }
 
-/** Through a broker's filter the trigger is told, which is named after its function; else the host's name is. */
+/**
+ * Through a broker's filter the destination names the trigger, which is named after its function; otherwise
+ * it is the host name.
+ */
 function functionAt(destination: string): string {
   if (!URL.canParse(destination)) return 'unknown';
   const { pathname, hostname } = new URL(destination);
   return /\/triggers\/[^/]+\/([^/]+)/.exec(pathname)?.[1] ?? hostname.split('.')[0] ?? 'unknown';
 }
 
-/** The body of the last answer, as base64; ours are `{"error": …}`, and a broker's filter wraps them once more. */
+/**
+ * The body of the last response, as base64; ours are `{"error": …}`, and a broker's filter wraps them once
+ * more.
+ */
 function errorIn(encoded: string): string {
   const body = Buffer.from(encoded, 'base64').toString('utf8').trim();
   const parsed = parseOrText(body);
@@ -40,7 +46,7 @@ function parseOrText(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // Others answer in plain text.
+    // Other services respond in plain text.
     return text;
   }
 }

@@ -12,7 +12,7 @@ export const DeadLettersInput = z.strictObject({
     .describe('send these again, and forget them: their ids, or all; otherwise they are listed'),
 });
 
-/** Keeps what a broker gave up on; by hand, lists it or sends it again. */
+/** Stores undeliverable events of a broker; called by hand, lists or replays them. */
 export function deadLetters(deps: Deps): Handler<z.output<typeof DeadLettersInput>> {
   const letters = createDeadLetters(deps.inventory.store);
   return async ({ replay }, { event }) => {
@@ -20,7 +20,7 @@ export function deadLetters(deps: Deps): Handler<z.output<typeof DeadLettersInpu
       const letter = toDeadLetter(event, deps.clock.now());
       deps.log.warn(
         { type: event.type, id: event.id, given: letter.function, why: letter.lastError },
-        'event given up on',
+        'event undeliverable',
       );
       await letters.add(letter);
       return done(undefined);

@@ -16,7 +16,10 @@ export const DiscoveryInput = z.strictObject({
 const leaseTtlMs = 15_000;
 const patienceMs = 1_000;
 
-/** Publishes what we lend, reads what others do, and forgets what has ended. By hand it does so at once. */
+/**
+ * Publishes our offers, reads the offers of others and deletes expired ones. Called by hand it refreshes at
+ * once.
+ */
 export function discovery(deps: Deps): Handler<z.output<typeof DiscoveryInput>> {
   return async (_, { signal, trigger }) => {
     const { remote } = await deps.inventory.settings();
@@ -36,7 +39,7 @@ export function discovery(deps: Deps): Handler<z.output<typeof DiscoveryInput>> 
   };
 }
 
-/** Most have no remote clusters: they pay nothing for them. */
+/** Without remote clusters there is nothing to refresh. */
 async function isIdle({ inventory }: Deps, { sources, offers }: Remote): Promise<boolean> {
   if (sources.length + offers.length > 0) return false;
   return (await readDiscovery(inventory.store)).published.length === 0;

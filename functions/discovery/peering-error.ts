@@ -1,6 +1,6 @@
 import { HttpError } from '../../shared/server/http-answer.ts';
 
-/** Every way in which a peering is refused, and what that is in HTTP. */
+/** The reasons to refuse a peering, with their HTTP status. */
 const statuses = {
   'unknown-peer': 403,
   'expired-peer': 403,
@@ -17,7 +17,7 @@ const statuses = {
 
 export type PeeringErrorCode = keyof typeof statuses;
 
-/** A peering that is refused, with the word that it is counted under. */
+/** A refused peering, with the reason that it is counted under. */
 export class PeeringError extends HttpError {
   readonly result: PeeringErrorCode;
   constructor(result: PeeringErrorCode, why: string, retryAfterSeconds?: number) {

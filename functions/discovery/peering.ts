@@ -17,7 +17,7 @@ import {
   renewLiqoNonce,
 } from './tenant.ts';
 
-/** Who asks: the address, for the audit. */
+/** The caller: its address, for the audit. */
 export interface Requester {
   readonly address: string;
   readonly signal: AbortSignal;
@@ -31,7 +31,10 @@ export type PeeringDeps = Pick<
 const leaseTtlMs = 15_000;
 const patienceMs = 20_000;
 
-/** The provider's side of peering: a nonce, and for its signature a certificate. No secret goes either way. */
+/**
+ * The provider's side of peering: issues a nonce, and for its signature a certificate. No secret is sent
+ * either way.
+ */
 export function createPeering(deps: PeeringDeps) {
   const { inventory, clock } = deps;
   const { store } = inventory;
@@ -48,7 +51,7 @@ export function createPeering(deps: PeeringDeps) {
     return peer;
   };
 
-  /** One at a time for each peer, whichever instance is asked. */
+  /** Runs one exchange per peer at a time, across all instances. */
   const underPeerLease = async <Value>(
     clusterID: string,
     signal: AbortSignal,
@@ -77,7 +80,7 @@ export function createPeering(deps: PeeringDeps) {
       throw new PeeringError('unavailable', 'another instance took over: try again', 5);
   };
 
-  /** Asked twice, the same one is given until it is used: nobody can spoil another's exchange by asking. */
+  /** Returns the same nonce until it is used: a request cannot invalidate the exchange of another. */
   const issueNonce = (clusterID: string, signal: AbortSignal): Promise<{ nonce: string }> =>
     underPeerLease(clusterID, signal, async (cluster, lease) => {
       const record = await readNonce(store, clusterID);
@@ -108,7 +111,7 @@ export function createPeering(deps: PeeringDeps) {
       return identity;
     });
 
-  /** Whatever comes of it is counted, logged and kept. */
+  /** Counts, logs and audits the result. */
   const audited = async <Value>(
     what: 'nonce' | 'exchange',
     who: string,
@@ -129,7 +132,7 @@ export function createPeering(deps: PeeringDeps) {
     } catch (error) {
       if (error instanceof PeeringError) await recordResult(error.result, error.message);
       if (!(error instanceof PowerError)) throw error;
-      // What our API server says is for our own people.
+      // Errors of our API server are not shown to the peer.
       deps.log.warn({ err: error, peer: who }, 'the cluster did not do what a peering needs');
       await recordResult('unavailable', error.message);
       throw new PeeringError('unavailable', 'the provider cannot do that just now', 10);
@@ -171,7 +174,7 @@ export function createPeering(deps: PeeringDeps) {
   };
 }
 
-/** What Liqo would check as well: it would only stay silent for ever. */
+/** Checks what Liqo checks too: Liqo would not report the problem. */
 async function verifyExchange(
   { clusterID, publicKey }: PeerCluster,
   given: Exchange,

@@ -5,7 +5,7 @@ import { writeAudit } from '../../shared/state/peering-audit.ts';
 import { type OfferRefusal, verifyOffer } from '../../shared/state/sealed-offer.ts';
 import { type OfferDeps, recordRefusal } from './record-refusal.ts';
 
-/** Judges an offer that came, and keeps it if it is one to keep. */
+/** Verifies an offer and stores it if it is acceptable. */
 export async function receiveOffer(
   deps: OfferDeps,
   { trust }: Remote,
@@ -29,7 +29,7 @@ export async function receiveOffer(
     return refusal;
   }
   const { reason, published } = judged;
-  // Its provider wants more now: what it wanted before holds no longer.
+  // The provider has raised the price: its earlier offer no longer holds.
   if (reason === 'too-expensive' && published) await deleteOffer(store, offerId(published), published.serial);
   await recordRefusal(deps, judged, what, from);
   return judged;

@@ -5,7 +5,7 @@ import type { Deps } from '../deps.ts';
 
 export type OfferDeps = Pick<Deps, 'inventory' | 'clock' | 'log' | 'metrics'>;
 
-/** Counts, logs and keeps that an offer was refused; the same again and again is kept once. */
+/** Counts, logs and audits a refused offer. */
 export async function recordRefusal(
   { inventory, clock, log, metrics }: OfferDeps,
   { reason, why, published }: OfferRefusal,

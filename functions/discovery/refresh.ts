@@ -14,7 +14,7 @@ export type RefreshDeps = Pick<
   'inventory' | 'clock' | 'log' | 'metrics' | 'resolve' | 'credentials' | 'owner'
 >;
 
-/** What a look has come to. */
+/** The result of a refresh. */
 export interface RefreshResult {
   readonly taken: number;
   readonly refused: number;
@@ -23,10 +23,12 @@ export interface RefreshResult {
 }
 
 const atOnce = 8;
-/** How many publications long an offer of ours is valid: two may get lost. */
+/** Validity of our offers in publications: two may get lost. */
 const validFor = 3;
 
-/** Publishes what we offer and reads what others do, when it is time to or the settings have changed. */
+/**
+ * Publishes our offers and reads those of others, if the interval has passed or the settings have changed.
+ */
 export async function refresh(
   deps: RefreshDeps,
   remote: Remote,
@@ -54,7 +56,7 @@ export async function refresh(
       return { serial: state.serial, published: [] };
     })),
   };
-  // Written first: a number that was sent out is never used again.
+  // Stored before it is sent: a published serial is never used again.
   if (!(await writeDiscovery(store, next, lease))) return undefined;
   await forEachConcurrently(remote.publishTo, atOnce, async (registry) => {
     for (const { sealed } of next.published)
@@ -79,7 +81,7 @@ export async function refresh(
   return { taken, refused, published: next.published.length, failed };
 }
 
-/** Our own offers, signed anew. */
+/** Signs our own offers. */
 async function signOffers(
   { credentials }: RefreshDeps,
   { offers, clusterID, endpoint, signingKey, refreshEveryMs }: Remote,
@@ -91,7 +93,7 @@ async function signOffers(
   const { privateKey } = (await credentials?.(signingKey)) ?? {};
   if (privateKey === undefined)
     throw new Error(`the credentials ${signingKey} have no privateKey: bamel offers keygen makes one`);
-  // Also where the clock was put back.
+  // Increases even if the clock was set back.
   const serial = Math.max(now, before.serial + 1);
   const validUntil = now + validFor * refreshEveryMs;
   const about = { clusterID, endpoint, validFrom: now, validUntil, serial };
@@ -101,7 +103,7 @@ async function signOffers(
   };
 }
 
-/** How far away each provider is. */
+/** Measures the latency of each provider. */
 async function measureLatencies(deps: RefreshDeps, signal: AbortSignal): Promise<void> {
   const { store } = deps.inventory;
   const endpoints = new Set((await readStoredOffers(store)).map(({ offer }) => offer.endpoint));
@@ -113,7 +115,7 @@ async function measureLatencies(deps: RefreshDeps, signal: AbortSignal): Promise
   await saveLatencies(store, latencies);
 }
 
-/** Forgets offers that have ended or are not to be taken any more, and tells how many there are. */
+/** Deletes expired and no longer acceptable offers, and counts the rest. */
 export async function pruneExpired(
   { inventory, clock, metrics }: RefreshDeps,
   { trust }: Remote,

@@ -13,7 +13,7 @@ import { receiveOffer } from './receive-offer.ts';
 
 const body = { bytes: 64 * 1_024, timeoutMs: 10_000 };
 
-/** A peering is two requests, once in a long while. */
+/** A peering needs two requests, and is rare. */
 const perAddress = { perSecond: 5, burst: 20 };
 const perCluster = { perSecond: 0.5, burst: 10 };
 
@@ -30,7 +30,7 @@ const ExchangeInput = z.strictObject({
   signature: base64,
 });
 
-/** What other clusters ask of us: our listing, and the exchange that makes them peers. */
+/** The routes for other clusters: our listing, and the peering exchange. */
 export function discoveryRoutes(deps: Deps): Route[] {
   const { inventory, clock, metrics, log } = deps;
   const { store } = inventory;
@@ -41,7 +41,7 @@ export function discoveryRoutes(deps: Deps): Route[] {
     cluster: createRateLimit(perCluster, monotonic),
   };
   const addressOf = ({ request }: Parameters<Route['respond']>[0]): string =>
-    request.socket.remoteAddress ?? 'nobody';
+    request.socket.remoteAddress ?? 'unknown';
   const checkRate = (kind: keyof typeof limits, caller: string): void => {
     const seconds = limits[kind](caller);
     if (seconds === undefined) return;
@@ -106,7 +106,7 @@ export function discoveryRoutes(deps: Deps): Route[] {
     },
   ];
 
-  /** Ours, and what was sent to us to be passed on. */
+  /** Our own offers, and those that were sent to us. */
   async function listing(): Promise<SealedOffer[]> {
     const now = clock.now();
     const [{ published }, stored] = await Promise.all([readDiscovery(store), readStoredOffers(store)]);

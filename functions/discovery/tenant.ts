@@ -4,7 +4,7 @@ import type { Clock } from '../../shared/ports/clock.ts';
 import type { KubeObject, KubeObjects } from '../../shared/ports/kubernetes-objects.ts';
 import { PeeringError } from './peering-error.ts';
 
-/** What a consumer sends: all base64, as Liqo's Tenant has it. */
+/** Sent by a consumer: all base64, as in Liqo's Tenant. */
 export interface Exchange {
   readonly clusterID: string;
   readonly publicKey: string;
@@ -12,7 +12,7 @@ export interface Exchange {
   readonly signature: string;
 }
 
-/** What a consumer gets: where the API server is, and the certificate for the key that it has. */
+/** Returned to a consumer: the API server, and the certificate for its key. */
 export interface Identity {
   readonly tenantNamespace: string;
   readonly authParams: {
@@ -29,9 +29,9 @@ export interface PeeringContext {
 }
 
 const pollEveryMs = 200;
-/** A certificate that is good for this much longer need not be another one. */
+/** A certificate that is valid for this much longer is not renewed. */
 const minValidityMs = 3_600_000;
-/** Liqo does any of it in well under a second, when nothing else keeps it busy. */
+/** Timeouts. Liqo needs well under a second for each when idle. */
 const patienceMs = { nonce: 10_000, tenant: 20_000, gone: 20_000, renewed: 2_000 };
 
 export const namespaceOf = (peer: string): string => `liqo-tenant-${peer}`;
@@ -47,7 +47,7 @@ const pathsOf = (peer: string) => {
 
 const labelsOf = (peer: string) => ({ 'liqo.io/remote-cluster-id': peer });
 
-/** Undefined: it did not come in time. */
+/** Polls until a value is found. Undefined: timeout. */
 async function waitFor<Value>(
   { clock, signal }: PeeringContext,
   ms: number,
@@ -67,13 +67,13 @@ const nonceIn = (secret: KubeObject | undefined): string | undefined => {
   return nonce && Buffer.from(nonce, 'base64').toString('utf8');
 };
 
-/** The nonce that the peer has yet to sign; undefined where there is none. */
+/** The nonce that the peer has not signed yet; undefined: none. */
 export const readLiqoNonce = async (
   { objects, signal }: PeeringContext,
   peer: string,
 ): Promise<string | undefined> => nonceIn(await objects.get(pathsOf(peer).nonce, signal));
 
-/** Has Liqo make another nonce, whatever there was before. */
+/** Makes Liqo create a new nonce and discards the old one. */
 export async function renewLiqoNonce(cluster: PeeringContext, peer: string): Promise<string> {
   const { objects, signal } = cluster;
   const paths = pathsOf(peer);
@@ -107,7 +107,7 @@ async function ensureNamespace({ objects, signal }: PeeringContext, peer: string
   );
   if (metadata.deletionTimestamp !== undefined)
     throw new PeeringError('unavailable', 'what was there of an earlier peering is still being removed', 10);
-  // A namespace of that name that somebody made for something else.
+  // The namespace was created for another purpose.
   if (Object.entries(labels).some(([key, value]) => metadata.labels?.[key] !== value))
     throw new PeeringError('unavailable', `the provider's namespace ${name} is not one of Liqo's`);
 }
@@ -122,7 +122,7 @@ const Status = z.object({
   }),
 });
 
-/** Makes the peer a tenant, with the certificate that Liqo signs for it. */
+/** Creates a tenant for the peer, with the certificate that Liqo signs. */
 export async function createTenant(
   cluster: PeeringContext,
   { clusterID, ...exchange }: Exchange,
@@ -149,7 +149,7 @@ export async function createTenant(
       signal,
     );
   const known = Status.safeParse(there?.status).data?.authParams.signedCRT;
-  // Liqo gives the same certificate again for the same request, until that one ends.
+  // Liqo returns the same certificate for the same request until it expires.
   const renewedMs =
     known === undefined || isValidForLong(known, cluster.clock.now()) ? 0 : patienceMs.renewed;
   const identity = await waitFor(cluster, patienceMs.tenant, async (waitedMs) => {
@@ -160,7 +160,7 @@ export async function createTenant(
   throw new PeeringError('unavailable', "the provider's Liqo did not sign in time: send the same again", 10);
 }
 
-/** Whether a certificate is good for a while; what is none is not. */
+/** False also if it cannot be parsed. */
 function isValidForLong(signedCRT: string, now: number): boolean {
   try {
     return new X509Certificate(Buffer.from(signedCRT, 'base64')).validToDate.getTime() > now + minValidityMs;
@@ -169,7 +169,7 @@ function isValidForLong(signedCRT: string, now: number): boolean {
   }
 }
 
-/** A key that was replaced may have been stolen: what it was given ends. */
+/** A replaced key may have been stolen: its access is revoked. */
 async function removeTenant(cluster: PeeringContext, path: string): Promise<void> {
   const { objects, signal } = cluster;
   await objects.remove(path, signal);

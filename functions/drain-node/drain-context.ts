@@ -4,7 +4,7 @@ import type { Lease } from '../../shared/ports/store.ts';
 import type { MachineRecord } from '../../shared/state/machine-record.ts';
 import type { Deps } from '../deps.ts';
 
-/** A drain that is under way, in one invocation. */
+/** The context of one step of a drain. */
 export interface DrainContext {
   readonly deps: Deps;
   readonly record: MachineRecord;
@@ -12,7 +12,7 @@ export interface DrainContext {
   readonly lease: Lease;
 }
 
-/** A Kubernetes Event on the node. */
+/** Records a Kubernetes Event for the node. */
 export const recordNodeEvent = (
   { cluster }: Deps,
   { name }: Node,

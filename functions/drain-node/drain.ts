@@ -22,13 +22,16 @@ import type { Deps } from '../deps.ts';
 import { type DrainContext, recordNodeEvent } from './drain-context.ts';
 import { abortDrain, finishDrain } from './finish.ts';
 
-/** One invocation stays with a node for this long; the next tick goes on where it stopped. */
+/** Maximum duration of one invocation; the next tick continues. */
 const maxRunMs = 20_000;
 
-/** What a warm instance remembers of pods that were not let go, by uid. A cold one asks them once more. */
+/** Refused evictions by pod uid, in memory. A new instance tries each of them once more. */
 export type Refusals = Map<string, Refusal>;
 
-/** Cordon, evict, wait until every pod is gone; past the deadline uncordon and leave the machine on. */
+/**
+ * Cordons the node, evicts its pods and waits until they are gone; after the deadline it uncordons the node
+ * and the machine stays on.
+ */
 export async function drain(
   deps: Deps,
   machine: string,
@@ -59,7 +62,7 @@ async function drainStep(context: DrainContext, refusals: Refusals): Promise<str
   const pool = (await inventory.pools()).find(({ name }) => name === record.spec.pool);
   const late = pool && overdue(record, pool, settings.timings, clock.now(), record.since);
   if (late) return abortDrain(context, late, node);
-  // No node means no pods.
+  // Without a node there are no pods.
   if (!node) return finishDrain(context, undefined, progressOf(record, [], undefined, clock.now()));
 
   const view = await cluster.view();
@@ -69,7 +72,7 @@ async function drainStep(context: DrainContext, refusals: Refusals): Promise<str
   if (why) return abortDrain(context, { type: 'drain-aborted', why }, node);
   const cordoned = await cordon(context, node);
   if (!cordoned) return undefined;
-  // Listed after the cordon, so that no pod can land there unseen.
+  // Listed after the cordon, so that no new pod is missed.
   const pods = await cluster.podsOn(node.name);
   const plan = planDrain(pods, { settings, budgets: view.budgets ?? [], refusals, now: clock.now() });
   if (plan.hopeless) return abortDrain(context, { type: 'drain-aborted', why: plan.hopeless }, cordoned);
@@ -82,9 +85,9 @@ async function drainStep(context: DrainContext, refusals: Refusals): Promise<str
   return undefined;
 }
 
-/** The node as it is then. Undefined: the lease is lost. */
+/** Returns the cordoned node. Undefined: the lease is lost. */
 async function cordon({ deps, record, lease }: DrainContext, node: Node): Promise<Node | undefined> {
-  // A person's cordon outlives the drain. The Cluster Autoscaler's is taken over: it would never undo it.
+  // A cordon of a person outlives the drain. The Cluster Autoscaler's is taken over: it would never undo it.
   const isTheirs = node.annotations[bamelKeys.cordonedBy] === undefined && isDeletedByClusterAutoscaler(node);
   if (node.unschedulable && !isTheirs) return node;
   const ours = { [bamelKeys.cordonedBy]: record.status.operation ?? '' };
@@ -128,7 +131,7 @@ function progressOf(
     podsLeft: leaving.length,
     podsTotal: Math.max(leaving.length, status.drain?.podsTotal ?? 0),
     ...(waitingFor && { waitingFor }),
-    // A pod that came after the last one had gone begins it anew.
+    // A new pod resets it.
     ...(leaving.length === 0 && { emptySince: status.drain?.emptySince ?? now }),
   };
 }
@@ -148,7 +151,7 @@ function logProgress({ log }: Deps, { spec, status }: MachineRecord, progress: D
   );
 }
 
-/** Its node as it is now, whatever it is called by now: no node means no pods, so a new name must not hide it. */
+/** The current node of the machine, even if it was renamed: a missing node would count as empty. */
 async function findNode(cluster: Cluster, record: MachineRecord): Promise<Node | undefined> {
   const { kubernetesNode } = record.status;
   const known = kubernetesNode === undefined ? undefined : await cluster.node(kubernetesNode);

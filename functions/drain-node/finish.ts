@@ -12,7 +12,10 @@ import { events, machineEvent } from '../../shared/ports/event-types.ts';
 import { applyEvent, saveObservation } from '../../shared/state/machine-writes.ts';
 import { type DrainContext, recordNodeEvent } from './drain-context.ts';
 
-/** No pod is left: its volumes are waited for, for a while; then the machine may go. */
+/**
+ * All pods are gone: waits for the volumes to be detached, up to a timeout, then marks the machine as
+ * drained.
+ */
 export async function finishDrain(
   context: DrainContext,
   node: Node | undefined,
@@ -28,7 +31,7 @@ export async function finishDrain(
     return undefined;
   }
   deps.failpoint('drain-before-result');
-  // Looked at once more: who tolerates a cordon, or was bound by name, may have landed meanwhile.
+  // Checked again: pods that tolerate the cordon, or that are bound by name, may have been added.
   if (node && (await hasNewPods(context, node))) return undefined;
   const warning =
     volumes && volumes.length > 0
@@ -68,7 +71,7 @@ async function hasNewPods({ deps, settings }: DrainContext, { name }: Node): Pro
   return planDrain(pods, context).leaving.length > 0;
 }
 
-/** Uncordons only what we cordoned, then says so: a crash in between is repeated harmlessly. */
+/** Uncordons only what we cordoned, then records it: safe to repeat after a crash. */
 export async function abortDrain(
   { deps, record, settings, lease }: DrainContext,
   event: MachineEvent,
@@ -93,7 +96,7 @@ export async function abortDrain(
   return `gave up: ${why}`;
 }
 
-/** True: it was cordoned by us or by the Cluster Autoscaler, and is no longer. */
+/** True: it was cordoned by us or by the Cluster Autoscaler, and is uncordoned now. */
 export async function uncordon(cluster: DrainContext['deps']['cluster'], node: Node): Promise<boolean> {
   if (node.annotations[bamelKeys.cordonedBy] === undefined && !isDeletedByClusterAutoscaler(node))
     return false;
@@ -101,7 +104,7 @@ export async function uncordon(cluster: DrainContext['deps']['cluster'], node: N
   await cluster.changeNode(node.name, {
     unschedulable: false,
     annotations: { [bamelKeys.cordonedBy]: null },
-    // It takes a node with its mark for gone, whatever its machine does.
+    // The Cluster Autoscaler treats a node with its taint as deleted.
     ...(marks.length > 0 && { removeTaints: marks.map(({ key }) => ({ key })) }),
   });
   return true;

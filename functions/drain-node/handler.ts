@@ -12,7 +12,7 @@ export { DrainInput };
 
 const atOnce = 8;
 
-/** Empties nodes before their machines are powered off; gives up rather than lose a pod. */
+/** Drains nodes before their machines are powered off; aborts rather than lose a pod. */
 export function drainNode(deps: Deps): Handler<z.output<typeof DrainInput>> {
   const refusals = new Map<string, Refusals>();
   const drainOne = singleFlight(async (machine, signal) => {

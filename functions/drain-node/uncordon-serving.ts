@@ -8,7 +8,7 @@ import type { Deps } from '../deps.ts';
 import { recordNodeEvent } from './drain-context.ts';
 import { uncordon } from './finish.ts';
 
-/** Serving machines whose node is still cordoned by us: their drain was called off, as demand came back. */
+/** Serving machines whose node is still cordoned by us: their drain was cancelled because demand returned. */
 export function stillCordoned(
   records: readonly MachineRecord[],
   nodes: readonly Node[],
@@ -27,10 +27,10 @@ export function stillCordoned(
 const isServing = (record: MachineRecord): boolean =>
   capacityOf(record) === 'serving' && !record.status.operation;
 
-/** Whoever was context it notices soon, and lets go of it. */
+/** The instance that drains it notices within this time and releases the lease. */
 const patienceMs = 20_000;
 
-/** Opens the node again. */
+/** Uncordons the node. */
 export async function uncordonServing(
   deps: Deps,
   { spec }: MachineRecord,
@@ -39,7 +39,7 @@ export async function uncordonServing(
   signal: AbortSignal,
 ): Promise<string | undefined> {
   return underMachineLease(deps, spec.name, settings, { ms: patienceMs, signal }, async () => {
-    // Read again under the lease: another drain may have begun.
+    // Read again under the lease: another drain may have started.
     const [record, node] = await Promise.all([deps.inventory.machine(spec.name), deps.cluster.node(name)]);
     if (!record || !node || !isServing(record) || !(await uncordon(deps.cluster, node))) return undefined;
     const story = 'is needed after all: uncordoned';

@@ -4,7 +4,7 @@ import { done, type Outcome } from '../../shared/core/outcome.ts';
 import { type PoolOfAlert, recordAlerts } from '../../shared/state/alerts.ts';
 import type { Deps } from '../deps.ts';
 
-/** Which pool an alert steers, by what the store says of pools and machines. */
+/** Maps alerts to pools, by the pools and machines in the store. */
 async function poolsOfAlerts(
   { inventory }: Pick<Deps, 'inventory'>,
   alerts: readonly Alert[],
@@ -14,23 +14,25 @@ async function poolsOfAlerts(
   return (alert) => steeringOf(alert, pools, machines).pool;
 }
 
-/** Of a storm: more wake as well, but are not remembered. They come again. */
+/**
+ * Limit for storms: further alerts start an evaluation too, but are not stored. Alertmanager repeats them.
+ */
 const maxQueued = 5_000;
 
-/** Where alerts wait for the evaluation that they are looked at with. */
+/** Alerts that wait for the next evaluation. */
 export interface AlertQueue {
   add(alerts: readonly Alert[]): void;
-  /** Somebody wants an evaluation, whatever the alerts. */
+  /** Requests an evaluation regardless of alerts. */
   requestEvaluation(): void;
-  /** Writes down what was handed in. False: there is no reason to evaluate. */
+  /** Stores the queued alerts. False: there is no reason to evaluate. */
   flush(): Promise<boolean>;
-  /** There was a reason, and nothing came of it: it still is one. */
+  /** The evaluation failed: the request stays open. */
   retry(): void;
 }
 
 /**
- * Twice the same alert, from whichever Alertmanager to whichever process, is one reason to look; that one is over is
- * none: a tick comes anyway, and nothing may happen because of it.
+ * A repeated alert, from any Alertmanager to any process, is one reason to evaluate. A resolved alert is
+ * none: the next tick evaluates, and a resolved alert must not trigger an action.
  */
 export function createAlertQueue(deps: Pick<Deps, 'inventory' | 'clock'>): AlertQueue {
   const queued = new Map<string, Alert>();
@@ -49,7 +51,7 @@ export function createAlertQueue(deps: Pick<Deps, 'inventory' | 'clock'>): Alert
     async flush() {
       const alerts = [...queued.values()];
       queued.clear();
-      // Now: who asks from here on is answered by the next evaluation.
+      // Read now: later requests belong to the next evaluation.
       const due = requested;
       requested = false;
       if (alerts.length === 0) return due;
@@ -66,10 +68,10 @@ export const nothingNew = done({
   summary: 'nothing new: it was heard before, or is over',
 });
 
-/** Half of what Alertmanager waits before it calls it an error and sends everything again. */
+/** Half of Alertmanager's timeout, after which it sends everything again. */
 const answerWithinMs = 5_000;
 
-/** The answer in time; the work goes on if it takes longer. */
+/** Responds within the time limit; the work continues if it takes longer. */
 export async function respondInTime(
   work: Promise<Outcome>,
   { log }: Pick<Deps, 'log'>,

@@ -1,7 +1,7 @@
 import type { DecisionRecord } from '../../shared/core/decide/decision.ts';
 import type { Metrics } from '../../shared/process/metrics.ts';
 
-/** Begins to time an evaluation. What it returns is called with what came of it. */
+/** Starts the timer of an evaluation. The returned function records its outcome. */
 export function countEvaluation(metrics: Metrics | undefined) {
   const stopTimer = metrics?.evaluationDuration.startTimer();
   return ({ demand, unmet }: DecisionRecord, outcome: 'acted' | 'idle' | 'dry-run'): void => {

@@ -10,7 +10,7 @@ import { readPressure } from '../../shared/state/pressure.ts';
 import type { Deps } from '../deps.ts';
 import { createTriggers, type ReadTriggers } from './triggers.ts';
 
-/** What there is to see, and what the core makes of it. With `added`: as if these alerts had just come. */
+/** Reads a snapshot and decides. `added`: alerts to decide with as if they had just been received. */
 export type Evaluator = (added?: readonly Alert[]) => Promise<{
   readonly decision: Decision;
   readonly records: readonly MachineRecord[];

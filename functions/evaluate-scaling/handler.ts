@@ -27,7 +27,7 @@ import { createPressureQueue } from './pressure-queue.ts';
 import { decisionResponse } from './response.ts';
 
 export const EvaluateInput = z.preprocess(
-  // Alertmanager sends it bare.
+  // Alertmanager sends its payload without an envelope.
   (body) => (looksLikeWebhook(body) ? { webhook: body } : body),
   z.strictObject({
     dryRun: z.boolean().optional().describe('decide and answer, but write and do nothing'),
@@ -39,19 +39,19 @@ export const EvaluateInput = z.preprocess(
   }),
 );
 
-/** How long to wait for others before looking: pods of one rollout are better served together than one by one. */
+/** Gather delay: pods of one rollout are better served together. */
 const gatherMs = 50;
 
-/** Long enough for a decision on a large cluster; it is given back as soon as the decision is written. */
+/** Long enough for a decision on a large cluster; released as soon as the decision is stored. */
 const leaseTtlMs = 10_000;
 
-/** A machine that somebody wrote about meanwhile is looked at again at once, this often. */
+/** Number of evaluations in a row when machines change meanwhile. */
 const maxTries = 3;
 
-/** How long to wait for another instance that is deciding. */
+/** How long to wait for an evaluation of another instance. */
 const patienceMs = 2_000;
 
-/** Builds a snapshot, lets the core decide, writes the intents and a record of the decision. */
+/** Builds a snapshot, calls the core, and stores the intents and the decision record. */
 export function evaluateScaling(deps: Deps): Handler<z.output<typeof EvaluateInput>> {
   const last: LastEvaluation = { summary: '', unmet: [] };
   const reportUnmet = createUnmetReporter(deps.cluster, deps.clock);
@@ -63,7 +63,7 @@ export function evaluateScaling(deps: Deps): Handler<z.output<typeof EvaluateInp
       decideAndWrite(deps, evaluator, lease, last),
     );
     if (!outcome) return retryLater(1_000, 'another instance is deciding just now');
-    // Not under the lease: nobody has to wait for it.
+    // Outside the lease, so that no other evaluation waits for it.
     await reportUnmet(last);
     return outcome;
   };
@@ -94,7 +94,7 @@ export function evaluateScaling(deps: Deps): Handler<z.output<typeof EvaluateInp
   };
 }
 
-/** What the last evaluation found, for those who are told about it. */
+/** Result of the last evaluation, for reports. */
 interface LastEvaluation {
   summary: string;
   unmet: DecisionRecord['unmet'];
@@ -114,7 +114,7 @@ async function decideAndWrite(
       openEnergy(deps.inventory.store),
     ]);
     const id = newId('d', deps.clock.now());
-    // A dry run decides the same again and again: it is told once.
+    // A dry run repeats the same decision: it is logged once.
     if (!settings.dryRun || decision.record.summary !== last.summary)
       logDecision(deps.log, id, decision.record, settings.dryRun);
     last.summary = decision.record.summary;
@@ -149,7 +149,7 @@ async function decideAndWrite(
   }
 }
 
-/** The intent is in the store before anything is done about it; only then is anybody told. False: decide anew. */
+/** Stores the intent before any event is sent. False: the machine changed, decide again. */
 async function writeIntent(
   deps: Deps,
   intent: Intent,
@@ -186,7 +186,7 @@ async function writeIntent(
   });
   if (goal) deps.failpoint(`evaluate-after-intent-${goal}`);
   if (result.kind !== 'changed') {
-    deps.log.info({ machine, operation, result }, 'the machine changed since it was looked at');
+    deps.log.info({ machine, operation, result }, 'machine changed during the evaluation');
     return false;
   }
   deps.metrics?.decisions.inc({ kind });
@@ -194,7 +194,7 @@ async function writeIntent(
   return true;
 }
 
-/** The size is the intent: whoever looks at the machine next asks for what its description says. */
+/** The size is the intent: the next check of the machine requests the size in its spec. */
 async function writeSize(
   deps: Deps,
   { machine, make, why, kind }: Intent,
@@ -204,7 +204,7 @@ async function writeSize(
   const now = deps.clock.now();
   const by = 'evaluate-scaling';
   if (!(await resize(deps.inventory, record, make as MachineInput, { by, why, lease, now }))) {
-    deps.log.info({ machine }, 'the machine changed since it was looked at');
+    deps.log.info({ machine }, 'machine changed during the evaluation');
     return false;
   }
   deps.failpoint('evaluate-after-resize');
@@ -213,7 +213,7 @@ async function writeSize(
   return true;
 }
 
-/** What each kind of intent begins, and whom it wakes. A drain that is called off ends its operation. */
+/** The operation and the event of each kind of intent. A cancelled drain ends its operation. */
 const intentKinds: Readonly<Record<Exclude<Intent['kind'], 'resize'>, IntentKind>> = {
   'power-on': {
     goal: 'on',
@@ -237,7 +237,7 @@ interface IntentKind {
   readonly event: (operation: string, why: string) => MachineEvent;
 }
 
-/** A machine that does not exist yet: it is made when it is powered on. */
+/** A machine that does not exist yet: it is created when it is powered on. */
 function newRecord(made: NonNullable<Intent['make']>, now: number): MachineRecord {
   const input = made as MachineInput;
   return {

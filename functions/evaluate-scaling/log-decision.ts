@@ -3,7 +3,7 @@ import type { DecisionRecord, Intent } from '../../shared/core/decide/decision.t
 import { plural } from '../../shared/core/text.ts';
 import type { Log } from '../../shared/process/log.ts';
 
-/** Tells a decision that does something, in the order a person would. */
+/** Logs a decision with intents: demand, intents, unmet demand. */
 export function logDecision(log: Log, decision: string, record: DecisionRecord, dryRun: boolean): void {
   const waiting = record.demand.reduce((sum, group) => sum + group.pods, 0);
   if (record.intents.length === 0) {

@@ -4,23 +4,23 @@ import type { PressureReport } from '../../shared/schema/pressure.ts';
 import { recordPressure } from '../../shared/state/pressure.ts';
 import type { Deps } from '../deps.ts';
 
-/** Where what sensors tell waits for the evaluation that it is looked at with. */
+/** Reports of sensors that wait for the next evaluation. */
 export interface PressureQueue {
-  /** Why it is not taken, or nothing. */
+  /** Returns why the report is refused, or undefined. */
   add(report: PressureReport): Promise<string | undefined>;
-  /** Writes down what was handed in. False: there is no reason to evaluate. */
+  /** Stores the queued reports. False: there is no reason to evaluate. */
   flush(): Promise<boolean>;
 }
 
 /**
- * However many tell something, it is written down and looked at together. That a band goes on is no reason to look:
- * a tick comes anyway.
+ * Reports are stored and evaluated together. A report that repeats a band is no reason to evaluate: the next
+ * tick does.
  */
 export function createPressureQueue(
   deps: Pick<Deps, 'inventory' | 'cluster' | 'clock' | 'log' | 'metrics'>,
 ): PressureQueue {
   const { inventory, cluster, clock, log, metrics } = deps;
-  /** By node and category: of several only the newest matters. */
+  /** By node and category: only the newest report matters. */
   const queued = new Map<string, PressureReport>();
   return {
     async add(report) {
@@ -58,7 +58,7 @@ export function createPressureQueue(
   };
 }
 
-/** Of a storm: what is told is also in the store and in the record of the decision. */
+/** Limit for storms: the store and the decision record have all of them. */
 const maxReported = 20;
 
 function describe(

@@ -1,7 +1,7 @@
 import { describeAmount } from '../../shared/core/cluster/resources.ts';
 import type { DecisionRecord } from '../../shared/core/decide/decision.ts';
 
-/** A decision as a person reads it. */
+/** The response body for a decision. */
 export function decisionResponse(decision: string, record: DecisionRecord): object {
   const withVerdict = (verdict: string) =>
     record.candidates

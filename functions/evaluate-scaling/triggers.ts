@@ -12,7 +12,7 @@ import {
 } from '../../shared/state/triggers.ts';
 import type { Deps } from '../deps.ts';
 
-/** What one query gives. Without a value the note says why. */
+/** The result of a query. Without a value the note says why. */
 export interface QueryResult {
   readonly value?: number | undefined;
   readonly note?: string | undefined;
@@ -20,7 +20,7 @@ export interface QueryResult {
 
 const maxClockSkewMs = 60_000;
 
-/** The number that counts. Of several series the highest: it asks for more, and lets less go. */
+/** The value of a result. Of several series the highest counts: it keeps more capacity. */
 export function resultOf({ at, values }: Measured, now: number): QueryResult {
   if (values.length === 0)
     return { note: 'its query gives no data; if that means 0, add "or vector(0)" to it' };
@@ -37,19 +37,24 @@ export function resultOf({ at, values }: Measured, now: number): QueryResult {
     : { value, note: `its query gives ${values.length} series: the highest number counts` };
 }
 
-/** How long all queries of an evaluation may take together: pods wait for it too. */
+/** Timeout for all queries of an evaluation together: pods wait for it. */
 const queriesTimeoutMs = 2_000;
 const atOnce = 8;
-/** For so long an answer is good for other evaluations, and nobody who did not answer is asked again. */
+/** How long a result is reused, and how long a failed query is not repeated. */
 const freshMs = { found: 1_000, failed: 10_000 } as const;
 
 export interface ReadTriggers {
   readonly readings: readonly TriggerReading[];
-  /** Keeps since when each has been on its side of the threshold: a restart does not begin anew. */
+  /**
+   * Stores since when each trigger has been on its side of the threshold, so that a restart does not reset
+   * it.
+   */
   save(lease: Lease): Promise<void>;
 }
 
-/** What the triggers of all pools say now. Never throws because of Prometheus: what is not known is said. */
+/**
+ * The current readings of all triggers. Does not throw on errors of Prometheus: unknown values are marked.
+ */
 export function createTriggers({
   inventory: { store },
   metricsSource,
@@ -76,7 +81,7 @@ export function createTriggers({
     const unknown = readings.filter((one) => one.unknown).map(({ trigger, note }) => ({ trigger, note }));
     const news = unknown.map(({ trigger, note }) => `${trigger} ${note?.replace(/\d+/g, '')}`).join();
     if (news !== lastLogged && unknown.length > 0)
-      log.warn({ triggers: unknown.slice(0, 10) }, 'triggers say nothing');
+      log.warn({ triggers: unknown.slice(0, 10) }, 'trigger values unknown');
     lastLogged = news;
   };
 

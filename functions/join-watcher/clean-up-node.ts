@@ -9,12 +9,13 @@ import type { Deps } from '../deps.ts';
 import type { WatchContext } from './watch-context.ts';
 
 /**
- * The machine is proven off, and this is its node from the boot before: its pods are not running anywhere. A
- * node that shows another boot has come back meanwhile, and a kubelet whose Node is deleted does not register
- * again by itself.
+ * The machine is proven off, and the node is from its last boot: its pods do not run anywhere. A node with
+ * another boot ID has come back meanwhile, and a kubelet whose Node is deleted does not register again by
+ * itself.
  */
 function isOff({ spec, status }: MachineRecord, node: Node): boolean {
-  // What was lent is off only once its Node is gone: with a Node there, its pods may run over there after all.
+  // A remote slice is off only after its Node is gone: while the Node exists, its pods may still run at the
+  // provider.
   if (spec.offer !== undefined) return false;
   const provenOff =
     status.powerState === 'off' &&
@@ -23,7 +24,7 @@ function isOff({ spec, status }: MachineRecord, node: Node): boolean {
   return provenOff && node.bootID === status.bootID;
 }
 
-/** Removes what a machine that is off has left behind in the cluster. Undefined: nothing to tidy up. */
+/** Removes the pods and the Node of a machine that is off. Undefined: nothing to remove. */
 export async function cleanUpNode(
   context: WatchContext,
   record: MachineRecord,
@@ -35,7 +36,7 @@ export async function cleanUpNode(
   const pods = context.view.pods.filter((pod) => pod.node === node.name && pod.terminating);
   if (!drained && pods.length === 0) return undefined;
   const { deps, settings } = context;
-  // Asked before the pods go: their volumes are what hangs.
+  // Read before the pods are deleted: their volumes are the ones that stay attached.
   const volumes = (await deps.cluster.volumesOn(node.name)) ?? [];
   if (volumes.length > 0) await markOutOfService(deps, record, node, volumes);
   for (const pod of pods)
@@ -61,7 +62,9 @@ export async function cleanUpNode(
   return removeNode(deps, record, node);
 }
 
-/** Without this, volumes stay attached to a node that is off for minutes, and so the pods that need them wait. */
+/**
+ * Without the taint, volumes stay attached to a node that is off for minutes, and pods that need them wait.
+ */
 async function markOutOfService(
   { cluster, log }: Deps,
   { spec }: MachineRecord,
@@ -76,7 +79,7 @@ async function markOutOfService(
       machine: spec.name,
       node: node.name,
       volumes,
-      story: 'is off: its volumes are let go of',
+      story: 'is off: its volumes are detached',
     },
     'node declared out of service',
   );

@@ -1,7 +1,7 @@
 import type { Finding } from '../../shared/core/cluster/match-all.ts';
 import type { Deps } from '../deps.ts';
 
-/** Tells what does not add up between machines and nodes: once, until it is mended and comes back. */
+/** Reports inconsistencies between machines and nodes: once each, until they are resolved. */
 export function createFindingReporter({
   log,
   cluster,

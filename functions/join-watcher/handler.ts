@@ -17,8 +17,9 @@ export const JoinInput = z.strictObject({
 const atOnce = 32;
 
 /**
- * Matches nodes to machines, prepares the ones that join, gives up on those that never do, notices those whose
- * node is lost, removes stale nodes. What does not add up is told, and nobody is touched for it.
+ * Matches nodes to machines, prepares nodes that join, quarantines machines that do not join in time, detects
+ * lost nodes and removes stale nodes. Inconsistencies are reported, and the machines concerned are not
+ * operated.
  */
 export function joinWatcher(deps: Deps): Handler<z.output<typeof JoinInput>> {
   const sinceWhen = createStateClock(deps.clock);
@@ -42,7 +43,7 @@ export function joinWatcher(deps: Deps): Handler<z.output<typeof JoinInput>> {
       const result = await watchMachine(context, record);
       if (result) results[record.spec.name] = result;
     });
-    // One after the other: each must know of the others.
+    // Sequential: each step must see the effect of the others.
     for (const record of asked) {
       if (signal.aborted || stepFor(context, record).kind === 'wait') continue;
       const result = await recoverNode(context, record.spec.name);

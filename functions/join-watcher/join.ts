@@ -11,7 +11,7 @@ import { applyEvent } from '../../shared/state/machine-writes.ts';
 import type { Deps } from '../deps.ts';
 import { poolOf, type WatchContext } from './watch-context.ts';
 
-/** Prepares the node, then takes the machine into service. A crash in between is repeated harmlessly. */
+/** Prepares the node, then marks the machine as serving. Safe to repeat after a crash. */
 export async function join(
   context: WatchContext,
   record: MachineRecord,
@@ -25,9 +25,9 @@ export async function join(
   if (lease.remainingMs() === 0) return undefined;
   await deps.cluster.changeNode(node.name, {
     ...preparationOf(record.spec, poolOf(context, record), node),
-    // It can be set once, and never changed.
+    // It is immutable once set.
     ...(!node.providerID && { providerID }),
-    // Uncordoned only if it was us who cordoned it.
+    // Uncordoned only if we cordoned it.
     ...(node.annotations[bamelKeys.cordonedBy] !== undefined && {
       unschedulable: false,
       annotations: { [bamelKeys.cordonedBy]: null },
@@ -69,7 +69,7 @@ export async function join(
   return `joined as ${node.name}`;
 }
 
-/** It never became a node: quarantined, and the next evaluation takes another machine. */
+/** The machine did not become a node in time: quarantines it, and the next evaluation chooses another one. */
 export async function quarantine(
   deps: Deps,
   record: MachineRecord,

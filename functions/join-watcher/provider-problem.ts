@@ -3,8 +3,8 @@ import { lenderLabel } from '../../shared/core/remote/slice-rules.ts';
 import type { MachineRecord } from '../../shared/state/machine-record.ts';
 
 /**
- * What is wrong with a slice that its node does not show: the node of a provider that took it back stays Ready, and
- * one whose deletion hangs stays as it was.
+ * A problem of a remote slice that its node does not show: the node stays Ready if the provider withdrew it,
+ * and unchanged if its deletion hangs.
  */
 export function providerProblem(record: MachineRecord): string | undefined {
   const { spec, status, metrics } = record;

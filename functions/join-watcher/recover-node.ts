@@ -10,8 +10,8 @@ import { matchOf, stepFor, type WatchContext, watchContext } from './watch-conte
 const leaseTtlMs = 10_000;
 
 /**
- * Gives a machine up, or restarts it, because its node is lost. Under a lease for all of them, so that no two
- * instances restart more machines together than either would alone; everything is looked at again under it.
+ * Quarantines or power-cycles a machine whose node is lost. One lease covers all recoveries, so that
+ * concurrent instances do not exceed the limits together; everything is read again under it.
  */
 export async function recoverNode(context: WatchContext, name: string): Promise<string | undefined> {
   const { deps, settings, signal } = context;
@@ -21,7 +21,7 @@ export async function recoverNode(context: WatchContext, name: string): Promise<
       const record = records.find(({ spec }) => spec.name === name);
       if (!record) return undefined;
       const node = matchOf(context, record)?.node;
-      // Not from the cache: it may be back since.
+      // Not from the cache: the node may be Ready again.
       const fresh = node && (await deps.cluster.node(node.name));
       if (fresh?.ready) return undefined;
       const step = stepFor(watchContext({ ...context, records }), record);

@@ -3,7 +3,7 @@ import type { Lease } from '../../shared/ports/store.ts';
 import type { MachineRecord } from '../../shared/state/machine-record.ts';
 import type { Deps } from '../deps.ts';
 
-/** The node is initialized: it is opened for everybody. */
+/** The node is initialized: removes its startup taints. */
 export async function removeStartupTaints(
   { cluster, log }: Deps,
   { spec }: MachineRecord,

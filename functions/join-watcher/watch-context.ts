@@ -11,7 +11,7 @@ import type { MachineRecord } from '../../shared/state/machine-record.ts';
 import type { createStateClock } from '../../shared/state/state-clock.ts';
 import type { Deps } from '../deps.ts';
 
-/** Everything one run looks at. */
+/** Input of one run. */
 interface WatchInput {
   readonly deps: Deps;
   readonly records: readonly MachineRecord[];
@@ -19,16 +19,16 @@ interface WatchInput {
   readonly settings: Settings;
   readonly view: ClusterView;
   readonly matches: Matches;
-  /** Since when something has been as it is written, by our own clock. */
+  /** Start of a state, by this process's clock. */
   readonly sinceWhen: ReturnType<typeof createStateClock>;
   readonly signal: AbortSignal;
 }
 
-/** The same with what is worked out once for all machines. */
+/** The input of a run with values computed once for all machines. */
 export interface WatchContext extends WatchInput {
-  /** Why nothing is recovered at all. */
+  /** Why recovery is halted. */
   readonly halted: string | undefined;
-  /** Power cycles that we began within the last hour, by pool. */
+  /** Number of power cycles in the last hour, by pool. */
   readonly cycles: ReadonlyMap<string, number>;
   readonly problems: ReadonlyMap<string | undefined, string>;
 }
@@ -59,7 +59,7 @@ export const poolOf = ({ pools }: WatchContext, { spec }: MachineRecord): PoolSp
 export const matchOf = ({ matches }: WatchContext, { spec }: MachineRecord): Match | undefined =>
   matches.byMachine.get(spec.name);
 
-/** What is to be done about a serving machine whose node is not Ready. */
+/** The recovery step for a serving machine whose node is not Ready. */
 export function stepFor(context: WatchContext, record: MachineRecord): RecoveryStep {
   const { deps, settings, view, matches, sinceWhen } = context;
   const { spec, status } = record;

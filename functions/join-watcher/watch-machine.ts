@@ -12,7 +12,7 @@ import { providerProblem } from './provider-problem.ts';
 import { removeStartupTaints } from './startup-taints.ts';
 import { matchOf, poolOf, stepFor, type WatchContext } from './watch-context.ts';
 
-/** How long to wait for whoever holds the machine, so that a joiner whose watcher died is not kept waiting. */
+/** How long to wait for the machine's lease, so that a join continues soon after its watcher died. */
 const patienceMs = 20_000;
 
 export async function watchMachine(
@@ -39,7 +39,7 @@ export async function watchMachine(
     return undefined;
   }
   return underMachineLease(deps, record.spec.name, settings, { ms: patienceMs, signal }, async (lease) => {
-    // Read again: whoever had the lease before may have done it, or begun something else.
+    // Read again: the previous holder may have finished, or started another operation.
     const current = await deps.inventory.machine(record.spec.name);
     if (!current) return undefined;
     if (match && mayJoin(context, current)) return join(context, current, match, lease);
@@ -50,7 +50,7 @@ export async function watchMachine(
   });
 }
 
-/** What Kubernetes says of the machine now. */
+/** The current state of the machine's node. */
 function observedNode(context: WatchContext, record: MachineRecord): Partial<MachineStatus> {
   const { status } = record;
   const match = matchOf(context, record);
@@ -65,12 +65,12 @@ function observedNode(context: WatchContext, record: MachineRecord): Partial<Mac
   };
 }
 
-/** Once, until it is another. */
+/** Reports a problem once, until it changes. */
 async function reportProblem(context: WatchContext, record: MachineRecord, problem: string): Promise<void> {
   const { log, cluster } = context.deps;
   const { name } = record.spec;
   const node = matchOf(context, record)?.node.name;
-  log.warn({ step: 'join', machine: name, node, story: problem }, 'a node needs looking after');
+  log.warn({ step: 'join', machine: name, node, story: problem }, 'node has a problem');
   if (node && providerProblem(record) === problem)
     await cluster.tell({ kind: 'Node', name: node }, 'Warning', 'LenderTrouble', `bamel: ${problem}`);
 }
@@ -86,7 +86,7 @@ function mayJoin(context: WatchContext, record: MachineRecord): boolean {
   if (!match?.node.ready || isLeftOver(record, match.node)) return false;
   const { status } = record;
   if (!lifecycle[status.state].on.joined) return false;
-  // One that refused to power off is not taken back before its time: the next try is due then.
+  // A machine that failed to power off does not rejoin before its next try is due.
   return status.lastError?.code !== 'power-off-failed' || (status.retryAt ?? 0) <= context.deps.clock.now();
 }
 

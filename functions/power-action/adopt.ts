@@ -14,7 +14,7 @@ import type { CircuitBreaker } from './circuit-breaker.ts';
 import { readPower } from './read-power.ts';
 import { readSensors, toSeen } from './sensors.ts';
 
-/** Takes a surprise into the books: read again under the lease, because one read is no fact yet. */
+/** Adopts an unexpected change of power. It is read again under the lease: one read is not reliable. */
 export function adopt(
   deps: Deps,
   breaker: CircuitBreaker,
@@ -80,10 +80,10 @@ export function adopt(
 type Happened = Parameters<typeof applyEvent>[2];
 type Table<Value> = Partial<Record<MachineEvent['type'], Value>>;
 
-/** What an operation that begins with the event is to reach. */
+/** Goals of operations that start with the event. */
 const goals: Table<'on' | 'off'> = { 'power-on-requested': 'on' };
 
-/** Who has something to do now. */
+/** The event that wakes the next function. */
 const nextEvents: Table<string> = {
   'power-on-requested': events.powerRequested,
   'power-off-requested': events.powerRequested,

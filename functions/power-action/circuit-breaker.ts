@@ -6,11 +6,11 @@ import type { PowerError } from '../../shared/ports/power.ts';
 import type { MachineRecord } from '../../shared/state/machine-record.ts';
 import type { Deps } from '../deps.ts';
 
-/** This many calls in a row without an answer, and the BMC is left alone for a while. */
+/** Number of consecutive failures after which the BMC is not called for a while. */
 const maxFailures = 3;
-/** The longest that a BMC is left alone, whatever it asks for. */
+/** Maximum pause, also if the BMC asks for a longer one. */
 const maxPauseMs = 300_000;
-/** Credentials that were refused are not tried again soon: that would lock the account. */
+/** Refused credentials are not retried for this long: retries would lock the account. */
 const refusedPauseMs = 1_800_000;
 
 interface BmcFailures {
@@ -20,19 +20,22 @@ interface BmcFailures {
   why: string;
 }
 
-/** What this process remembers of BMCs in trouble; those that answer leave nothing behind. */
+/** Failing BMCs, in the memory of this process; a success removes the entry. */
 export interface CircuitBreaker {
-  /** Why its BMC is not to be called now, and for how long. Undefined: go on; of many that ask then, one is let in. */
+  /**
+   * Why the BMC must not be called now, and for how long. Undefined: it may be called; after a pause only one
+   * caller may.
+   */
   blocked(spec: MachineSpec, timings: Timings): { readonly why: string; readonly ms: number } | undefined;
   answered(spec: MachineSpec): void;
   failed(spec: MachineSpec, error: PowerError, timings: Timings): void;
-  /** To be kept with the machine, so that no other process tries the same credentials either. */
+  /** Stored with the machine, so that no other process tries the same credentials. */
   refused(record: MachineRecord, message: string): Promise<NonNullable<MachineStatus['refused']>>;
-  /** The message of a refusal that still holds: neither spec nor Secret have changed, nor has enough time passed. */
+  /** The message of a refusal that still holds: spec and Secret are unchanged and the pause is not over. */
   stillRefused(record: MachineRecord): Promise<string | undefined>;
 }
 
-/** Several machines may share a BMC, or a power strip. */
+/** Several machines may share a BMC or a PDU. */
 const addressOf = ({ mgmtAddress, name }: MachineSpec): string => mgmtAddress ?? name;
 
 export function createCircuitBreaker({ clock, log, credentials, metrics }: Deps): CircuitBreaker {
@@ -41,7 +44,7 @@ export function createCircuitBreaker({ clock, log, credentials, metrics }: Deps)
     metrics?.bmcsPaused.set([...failing.values()].filter(({ failures }) => failures >= maxFailures).length);
   const secrets = new Map<string, string>();
 
-  /** Only ever compared in this process: the store gets nothing that a password could be guessed from. */
+  /** Compared only in this process: the store gets nothing that a password could be guessed from. */
   const secretOf = async ({ bmcCredentials }: MachineSpec): Promise<string | undefined> => {
     if (bmcCredentials === undefined || !credentials) return undefined;
     const text = await credentials(bmcCredentials).then(JSON.stringify, () => 'not there');
@@ -79,9 +82,9 @@ export function createCircuitBreaker({ clock, log, credentials, metrics }: Deps)
             step: 'power',
             machine: spec.name,
             failures,
-            story: `${message}. Left alone for ${seconds(pause)}, then longer each time`,
+            story: `${message}. Not called for ${seconds(pause)}, then with growing pauses`,
           },
-          'BMC is left alone for a while',
+          'BMC calls paused',
         );
     },
     async refused({ spec, revisions }, message) {

@@ -5,7 +5,7 @@ import type { PowerReading } from '../../shared/ports/power.ts';
 import { applyEvent } from '../../shared/state/machine-writes.ts';
 import type { Attempt } from './send.ts';
 
-/** Writes the result down. Undefined: somebody else wrote meanwhile, so it is to be looked at anew. */
+/** Stores the result. Undefined: the machine changed, read it again. */
 export async function conclude(
   attempt: Attempt,
   event: MachineEvent,
@@ -48,16 +48,16 @@ export async function conclude(
     },
     'power verified',
   );
-  // Nobody can do anything for a machine that is no more; evaluations look at everything anyway.
+  // No function acts on a deleted machine; evaluations read everything anyway.
   if (!removes)
     await deps.sink.emit(machineEvent(goal === 'on' ? events.machinePowered : events.machineStopped, name));
   return removes ? 'off and given back' : `power is ${power}`;
 }
 
 /**
- * Made on demand, and not there any more: its record goes too. While its Node object is there the record stays,
- * because whoever removes the Node goes by it; the operation that is begun from rest then ends it. What was lent is
- * off only once its Node is gone.
+ * A machine made on demand no longer exists: its record is deleted. While its Node exists the record stays,
+ * because the join watcher needs it to remove the Node; the next operation then ends it. A remote slice is
+ * off only after its Node is gone.
  */
 function isGone({ record, operation }: Attempt): boolean {
   if (!operation.operation.spec.made) return false;

@@ -13,10 +13,10 @@ import { createSweep } from './sweep.ts';
 
 export { PowerInput };
 
-/** How many operations are pursued, and how many machines at rest are looked at, at once. */
+/** Concurrency of operations and of checks of idle machines. */
 const atOnce = { operations: 256, looks: 256 };
 
-/** Carries out power operations, verified; and looks at the machines at rest, so that surprises are noticed. */
+/** Runs power operations and verifies them; checks idle machines for unexpected changes. */
 export function powerAction(deps: Deps): Handler<z.output<typeof PowerInput>> {
   const breaker = createCircuitBreaker(deps);
   const sweep = createSweep(deps, breaker);
@@ -31,7 +31,7 @@ export function powerAction(deps: Deps): Handler<z.output<typeof PowerInput>> {
       machine === undefined ? await deps.inventory.machines() : [await deps.inventory.machine(machine)];
     const known = records.filter((record) => record !== undefined);
     if (known.length < records.length) return rejected(`there is no machine called ${machine}`);
-    // Who is woken for a slice may have to resize it.
+    // A wake-up for a slice may be about its size.
     for (const { spec } of known)
       if (machine !== undefined && spec.offer !== undefined) sweep.checkSoon(machine);
     const settings = await deps.inventory.settings();

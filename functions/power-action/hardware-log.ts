@@ -6,18 +6,21 @@ import { type PowerDriver, PowerError } from '../../shared/ports/power.ts';
 import type { MachineRecord } from '../../shared/state/machine-record.ts';
 import type { Deps } from '../deps.ts';
 
-/** A log grows slowly, and some BMCs are slow to show it. */
+/** Hardware logs grow slowly, and some BMCs are slow to return them. */
 const everyMs = 600_000;
 
 export interface LogReader {
-  /** What is known of a machine's hardware log: read anew when its time has come, and one that says bad things always. */
+  /**
+   * The hardware log of a machine: read when its interval has passed, and always while it has critical
+   * entries.
+   */
   read(
     record: MachineRecord,
     driver: () => Promise<PowerDriver>,
     timings: Timings,
     signal: AbortSignal,
   ): Promise<KnownLog | undefined>;
-  /** Forgets machines that are no more. */
+  /** Drops machines that no longer exist. */
   keepOnly(names: ReadonlySet<string>): void;
 }
 
@@ -28,7 +31,7 @@ export function createLogReader({ clock, log }: Deps): LogReader {
     if (stillCritical(metrics.log, status.acknowledgedAt).length > 0) return true;
     const next = nextAt.get(spec.name);
     if (next !== undefined) return clock.now() >= next;
-    // Never read: it is, before anybody relies on the machine.
+    // The first read happens before the machine is used.
     if (!metrics.log) return true;
     nextAt.set(spec.name, nextMoment(spec.name, everyMs, clock.now()));
     return false;
@@ -48,7 +51,7 @@ export function createLogReader({ clock, log }: Deps): LogReader {
         return JSON.stringify(known) === JSON.stringify(metrics.log) ? metrics.log : known;
       } catch (error) {
         if (!(error instanceof PowerError)) throw error;
-        // The power was read just now: a BMC that only keeps its log to itself is not in trouble.
+        // The power was read successfully: an unreadable log is no failure of the BMC.
         log.debug({ step: 'sweep', machine: spec.name, problem: error.message }, 'hardware log not readable');
         return metrics.log;
       }

@@ -2,12 +2,15 @@ import type { PoolSpec } from '../../shared/core/settings.ts';
 import { PowerError } from '../../shared/ports/power.ts';
 import type { Deps } from '../deps.ts';
 
-/** Unknown for this long, and a machine is a stray: its record is written before it is made, but read earlier. */
+/**
+ * A machine without a record for this long is an orphan: the record is written before the machine is made,
+ * but it may have been read earlier.
+ */
 const graceMs = 300_000;
-/** How often providers are asked for strays. */
+/** Interval between searches for orphans. */
 const everyMs = 60_000;
 
-/** Machines made on demand that nobody keeps a record of any more are given back. */
+/** Returns machines made on demand that have no record. */
 export function createOrphanCollector(
   deps: Deps,
 ): (pools: readonly PoolSpec[], signal: AbortSignal) => Promise<void> {
@@ -19,7 +22,7 @@ export function createOrphanCollector(
     );
     if (!deps.releaseOrphans || making.length === 0 || deps.clock.monotonic() < next) return;
     next = deps.clock.monotonic() + everyMs;
-    // Read now, not when the tick began: what is being made meanwhile has its record already.
+    // Read now, not at the start of the tick: machines made meanwhile have their record already.
     const known = new Set((await deps.inventory.machines()).map(({ spec }) => spec.name));
     const asked = new Set<string>();
     const isKnown = (machine: string): boolean => {
@@ -34,16 +37,16 @@ export function createOrphanCollector(
         const orphans = await deps.releaseOrphans(pool, provider, isKnown, signal);
         const report = (machines: readonly string[], what: string): void => {
           if (machines.length === 0) return;
-          const story = `${machines.join(', ')}: nobody keeps a record of it; ${what}`;
-          deps.log.warn({ step: 'power', pool, machines, story }, 'stray machines found');
+          const story = `${machines.join(', ')}: no record describes it; ${what}`;
+          deps.log.warn({ step: 'power', pool, machines, story }, 'orphaned machines found');
         };
-        report(orphans?.released ?? [], 'given back');
-        report(orphans?.running ?? [], 'it runs, so it is left alone');
+        report(orphans?.released ?? [], 'returned');
+        report(orphans?.running ?? [], 'it is running, so it is kept');
       } catch (error) {
         if (!(error instanceof PowerError)) throw error;
         deps.log.warn(
-          { step: 'power', pool, story: `strays cannot be looked for: ${error.message}` },
-          'provider cannot be asked',
+          { step: 'power', pool, story: `orphans cannot be listed: ${error.message}` },
+          'provider is not available',
         );
       }
     for (const name of unknownSince.keys()) if (!asked.has(name)) unknownSince.delete(name);

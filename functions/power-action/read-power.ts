@@ -15,13 +15,13 @@ export interface PowerResult {
   readonly final?: PowerError;
   readonly retryAfterMs?: number | undefined;
   readonly problem?: string;
-  /** Nobody was asked: its BMC is to be left alone. */
+  /** The BMC was not called: the circuit breaker is open. */
   readonly blocked?: boolean;
   readonly reading?: PowerReading;
   readonly capabilities?: Capabilities;
-  /** It can be given back. */
+  /** The driver can return it. */
   readonly releasable?: boolean;
-  /** What is to be kept with the machine. */
+  /** Observations to store with the machine. */
   readonly observed: Partial<MachineStatus>;
 }
 
@@ -29,13 +29,13 @@ export interface ReadPowerOptions {
   readonly driver: () => Promise<PowerDriver>;
   readonly breaker: CircuitBreaker;
   readonly record: MachineRecord;
-  /** An operation looks with its own copy. */
+  /** An operation uses its own copy. */
   readonly spec: MachineSpec;
   readonly timings: Timings;
   readonly signal: AbortSignal;
 }
 
-/** Reads a machine's power. A time-out is unknown, never an answer. */
+/** Reads a machine's power. A time-out means unknown. */
 export async function readPower(options: ReadPowerOptions): Promise<PowerResult> {
   const { breaker, record, spec, timings, signal } = options;
   const refused = await breaker.stillRefused(record);
@@ -70,7 +70,7 @@ export async function readPower(options: ReadPowerOptions): Promise<PowerResult>
     };
   } catch (error) {
     if (!(error instanceof PowerError)) throw error;
-    // Whoever was told to stop has not heard the end of it.
+    // An aborted call says nothing about the BMC.
     if (!signal.aborted) breaker.failed(spec, error, timings);
     if (error.final) return unknownPower({ final: error, reachable: error.code !== 'config' });
     const reachable = error.code === 'busy' || error.code === 'refused';
@@ -91,7 +91,7 @@ const unknownPower = (failure: Failure): PowerResult => ({
   ...(failure.final && { problem: failure.final.message }),
 });
 
-/** A BMC that speaks for another machine is not spoken to. */
+/** Refuses a BMC that belongs to another machine. */
 function checkIdentity(spec: MachineSpec, reading: PowerReading): void {
   const identities = [
     ['systemUUID', spec.systemUUID, reading.systemUUID],

@@ -2,7 +2,7 @@ import type { PowerError } from '../../shared/ports/power.ts';
 import type { PowerResult } from './read-power.ts';
 import { type Attempt, withErrorLog } from './send.ts';
 
-/** Made on demand, off, and still there, as far as anybody knows. */
+/** Made on demand, off, and not known to be deleted. */
 export const isReturnable = ({ operation }: Attempt, { power, reading, releasable }: PowerResult): boolean =>
   operation.operation.spec.made === true &&
   operation.operation.goal === 'off' &&
@@ -10,7 +10,10 @@ export const isReturnable = ({ operation }: Attempt, { power, reading, releasabl
   releasable === true &&
   reading?.exists !== false;
 
-/** Gives the machine back. Whether it is gone is for the next look to say. Returns what no more tries can help. */
+/**
+ * Returns the machine to its provider. The next read verifies that it is gone. Returns an error that retries
+ * cannot fix.
+ */
 export async function returnMachine(attempt: Attempt, until: number): Promise<PowerError | undefined> {
   const { deps, signal, lease, settings } = attempt;
   if (lease.remainingMs() <= settings.timings.bmcTimeoutMs) return undefined;

@@ -19,12 +19,12 @@ import { isReturnable, returnMachine } from './return-machine.ts';
 import { type Attempt, send } from './send.ts';
 import { hasSameSize, saveGranted } from './size.ts';
 
-/** One invocation stays with a machine for this long; the next tick goes on where it stopped. */
+/** Maximum duration of one invocation; the next tick continues. */
 const maxRunMs = 20_000;
 
 /**
- * Carries one power operation forward: read the BMC, let the core say the next step, write a command down
- * before it is sent, and believe only consecutive reads. Safe to run twice, and to be killed anywhere.
+ * Advances one power operation: reads the BMC, asks the core for the next step, records a command before it
+ * is sent, and relies only on consecutive reads. Safe to run twice, and to be killed at any point.
  */
 export async function runPowerOperation(
   deps: Deps,
@@ -69,12 +69,12 @@ async function pursueOperation(
     clock.sleep(Math.min(ms, Math.max(0, until - clock.now())), signal);
 
   while (!signal.aborted && clock.now() < until) {
-    // Read afresh every time round: whoever changed it meanwhile is right.
+    // Read again in every iteration: the store is authoritative.
     const record = await inventory.machine(machine);
     if (!record || stepOf(record) !== 'power-action' || !record.status.operation) return 'nothing to do';
     const operation = await inventory.operation(record.status.operation);
     if (!operation) return `operation ${record.status.operation} is missing from the store`;
-    // The operation's own copy of the spec: an edit of the inventory does not redirect it.
+    // The operation's own copy of the spec: a change of the inventory does not redirect it.
     const { spec, goal, commands } = operation.operation;
     const attempt: Attempt = {
       deps,
@@ -92,7 +92,7 @@ async function pursueOperation(
 
     const first = goal === 'on' && commands.length === 0;
     const slot = first ? await reservePowerOn(inventory.store, spec, settings, clock.now()) : undefined;
-    // Waiting for others is no failure of this machine: its deadline is not asked.
+    // Waiting for the rate limit is no failure of this machine: its deadline does not apply.
     if (slot && 'wait' in slot) {
       deps.log.debug({ machine, why: slot.wait }, 'power-on waits for others');
       await pause();
@@ -126,7 +126,7 @@ async function pursueOperation(
       finalError = await returnMachine(attempt, until);
       seen = { power: 'unknown', times: 0 };
     } else if (step.kind === 'reached') {
-      // What was granted answers to what the operation asked for: another size is for the sweep to ask for.
+      // The granted size applies to the size of the operation; the sweep requests another size.
       const granted = hasSameSize(operation, record) ? result.reading?.resources : undefined;
       if (await saveGranted(deps, record, granted, lease)) continue;
       event = { type: seen.power === 'on' ? 'powered-on' : 'powered-off' };
@@ -134,10 +134,10 @@ async function pursueOperation(
       const failed = await send(attempt, step.verb, step.why, slot?.extra);
       finalError = failed?.final ? failed : undefined;
       refusal = failed?.message.replace(`${machine}: `, '');
-      // Whatever was read before a command says nothing about its effect.
+      // Reads before a command say nothing about its effect.
       seen = { power: 'unknown', times: 0 };
     } else await saveObservation(inventory, record, result.observed);
-    // What was written since is read before the end is.
+    // Reads the store again before the operation ends.
     if (finalError) continue;
     const concluded = event && (await conclude(attempt, event, result.observed, result.reading));
     if (concluded) return concluded;
@@ -146,7 +146,7 @@ async function pursueOperation(
   return signal.aborted ? 'interrupted; the next tick goes on' : 'still under way; the next tick goes on';
 }
 
-/** No command is older than the state it was given in: patience is not cut short by another process's clock. */
+/** A command is not older than its state: the clock of another process must not shorten the timeout. */
 function byOurClock(operation: Operation, { since }: MachineRecord): Operation {
   return {
     ...operation,
@@ -159,11 +159,11 @@ const failure = ({ operation }: OperationRecord, message: string): MachineEvent 
   return { type: 'failed', code, message };
 };
 
-/** What kept it from being read or told, for whoever wonders why it took too long. */
+/** Adds the last problem to the message of a timeout. */
 const withCause = (event: MachineEvent, why: string | undefined): MachineEvent =>
   event.type === 'failed' && why ? { ...event, message: `${event.message}: ${why}` } : event;
 
-/** More tries would not help; refused credentials are remembered, so that nobody locks the account. */
+/** Fails the operation. Refused credentials are stored, so that retries do not lock the account. */
 async function failOperation(attempt: Attempt, error: PowerError): Promise<string | undefined> {
   const { breaker, record, operation } = attempt;
   const refused =
@@ -177,7 +177,7 @@ async function failOperation(attempt: Attempt, error: PowerError): Promise<strin
   });
 }
 
-/** The lease ran out in the middle: what became of the last command is not known to anybody. */
+/** The lease expired during the operation: the effect of the last command is unknown. */
 async function markUnknown({ inventory }: Deps, machine: string): Promise<void> {
   const record = await inventory.machine(machine);
   if (record && stepOf(record) === 'power-action' && record.status.operation)

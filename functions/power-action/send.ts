@@ -31,7 +31,7 @@ export async function send(
   const { name } = record.spec;
   const { bmcTimeoutMs } = settings.timings;
   const { spec, id } = operation.operation;
-  // The lease must outlive the call, or somebody else could command the same machine meanwhile.
+  // The lease must outlive the call, or another instance could command the same machine meanwhile.
   const leaseSuffices = (): boolean => lease.remainingMs() > bmcTimeoutMs;
   if (!leaseSuffices()) return undefined;
   // A hard off follows a soft one: what can go wrong has its failpoints there.
@@ -45,7 +45,7 @@ export async function send(
   const failed = await withErrorLog(attempt, verb, async () => {
     const driver = await attempt.driver();
     if (verb === 'on' && spec.bootProfile !== undefined) await bootFromNetwork(driver, attempt, inTime());
-    // Asked again: this process may have stood still since.
+    // Checked again: this process may have been paused meanwhile.
     if (!leaseSuffices()) return;
     await driver.set(verb, inTime(), id);
   });
@@ -65,7 +65,7 @@ export async function send(
   return undefined;
 }
 
-/** Set anew with every on, because nobody knows whether the last boot has used it up. */
+/** Set with every power-on: the last boot may have used the override. */
 async function bootFromNetwork(
   driver: PowerDriver,
   { record: { spec } }: Attempt,
@@ -78,7 +78,7 @@ async function bootFromNetwork(
   );
 }
 
-/** Runs what is asked of a BMC. What goes wrong is told and remembered, and returned. */
+/** Calls a BMC. Errors are logged, counted by the circuit breaker, and returned. */
 export async function withErrorLog(
   { deps, breaker, record, operation, settings, signal }: Attempt,
   what: string,

@@ -4,7 +4,7 @@ import type { Timings } from '../../shared/core/settings.ts';
 import { type PowerDriver, PowerError } from '../../shared/ports/power.ts';
 import type { PowerResult } from './read-power.ts';
 
-/** What the sensors of a machine say. Undefined: it has none, or they did not answer, which says nothing. */
+/** Reads the sensors of a machine. Undefined: it has none, or they did not respond. */
 export async function readSensors(
   driver: PowerDriver | undefined,
   { capabilities }: PowerResult,
@@ -16,12 +16,12 @@ export async function readSensors(
     return await driver.sense(AbortSignal.any([signal, AbortSignal.timeout(bmcTimeoutMs)]));
   } catch (error) {
     if (!(error instanceof PowerError)) throw error;
-    // The power was read just now: a BMC that only keeps its sensors to itself is not in trouble.
+    // The power was read successfully: unreadable sensors are no failure of the BMC.
     return undefined;
   }
 }
 
-/** What a look showed, for the core to judge. */
+/** Observations for the core. */
 export const toSeen = ({ power }: PowerResult, measured: Measured | undefined): Seen => ({
   power,
   ...(measured && { health: measured.health, problem: describeProblems(measured) }),

@@ -9,20 +9,20 @@ import type { MachineRecord } from '../../shared/state/machine-record.ts';
 import { resize, saveObservation } from '../../shared/state/machine-writes.ts';
 import type { Deps } from '../deps.ts';
 
-/** What of the machine's resources was not granted in full, with what was. */
+/** Resources that were not granted in full, with the granted amounts. */
 function shortfall({ spec }: MachineRecord, granted: Resources = spec.resources): Resources {
   return Object.fromEntries(
     Object.entries(granted).filter(([name, amount]) => amount < (spec.resources[name] ?? 0)),
   );
 }
 
-/** Whether its description is still the one that the operation began with, as far as its size goes. */
+/** Whether the spec still has the size that the operation started with. */
 export const hasSameSize = ({ operation }: OperationRecord, { spec }: MachineRecord): boolean =>
   JSON.stringify(operation.spec.resources) === JSON.stringify(spec.resources);
 
 /**
- * A machine made on demand may be given less than was asked for: it is what was given from then on, so that nobody
- * counts on the rest. Somebody who has asked for another size meanwhile is right.
+ * A machine made on demand may get less than requested: its spec is reduced to that, so that no decision
+ * counts on the rest. A spec that changed meanwhile wins.
  */
 export async function saveGranted(
   { inventory, log, clock }: Deps,
@@ -38,7 +38,7 @@ export async function saveGranted(
   const by = 'power-action';
   const now = clock.now();
   if (!(await resize(inventory, record, input, { by, why, lease, now }))) return false;
-  // Who decides asks elsewhere for a while.
+  // Decisions prefer other providers for a while.
   await saveObservation(inventory, record, { shortGrantAt: now });
   log.warn(
     { step: 'power', machine: record.spec.name, granted: short, story: why },
@@ -48,8 +48,8 @@ export async function saveGranted(
 }
 
 /**
- * Brings a machine that is on, and what its description says of its size, together: a size that was changed is asked
- * for, a smaller one that was given is written down. Undefined: they agree, or it is not the time for it.
+ * Reconciles the size of a running machine with its spec: requests a changed size, or stores a smaller one
+ * that was granted. Undefined: they match, or it is not the time for it.
  */
 export async function matchSize(
   deps: Deps,
@@ -76,7 +76,7 @@ export async function matchSize(
         lease.lost,
         AbortSignal.timeout(settings.timings.bmcTimeoutMs),
       ]);
-      // Not an operation: asked twice, it is the same size that is asked for.
+      // Not an operation: repeating the request is idempotent.
       await (await driver()).set('on', inTime, `resize-${name}`);
       const story = `asked for ${describeAmount('cpu', now.spec.resources.cpu ?? 0)}, ${describeAmount('memory', now.spec.resources.memory ?? 0)}`;
       deps.log.info({ step: 'power', machine: name, story }, 'machine is resized');

@@ -15,33 +15,35 @@ import { type PowerResult, readPower } from './read-power.ts';
 import { readSensors, toSeen } from './sensors.ts';
 import { matchSize } from './size.ts';
 
-/** One that boots is looked at this many times more often than its power is read: its progress is news. */
+/** A booting machine is checked at this multiple of the read interval, for its boot progress. */
 const bootingFactor = 5;
 
-/** Sensors take several requests and change slowly: they are asked this many times less often than the power. */
+/**
+ * Sensors need several requests and change slowly: they are read this many times less often than the power.
+ */
 const sensorsFactor = 5;
 
 interface Known {
-  /** When to look again: a warm instance remembers, a cold one begins with the machine's moment. */
+  /** Time of the next check, in memory; a new instance starts with the machine's slot. */
   readonly at: number;
-  /** Of the spec that it was last looked at with. */
+  /** Revision of the spec at the last check. */
   readonly spec?: number | undefined;
   readonly sensedAt?: number | undefined;
-  /** Its driver, while its spec stays the same. */
+  /** The driver for this revision of the spec. */
   readonly driver?: { readonly revision: number; readonly made: Promise<PowerDriver> } | undefined;
 }
 
 export interface Sweep {
   (record: MachineRecord, settings: Settings, signal: AbortSignal): Promise<string>;
-  /** Whether its turn has come. */
+  /** Whether a check is due. */
   isDue(record: MachineRecord, settings: Settings): boolean;
-  /** Its turn comes with the next tick. */
+  /** Schedules a check for the next tick. */
   checkSoon(name: string): void;
-  /** Forgets machines that are no more. */
+  /** Drops machines that no longer exist. */
   keepOnly(names: ReadonlySet<string>): void;
 }
 
-/** Looks at machines that nobody operates on, each once a while and not all at once, and adopts what it finds. */
+/** Checks machines without an operation, spread over the interval, and adopts unexpected changes. */
 export function createSweep(deps: Deps, breaker: CircuitBreaker): Sweep {
   const known = new Map<string, Known>();
   const { clock, inventory, log } = deps;
@@ -54,17 +56,17 @@ export function createSweep(deps: Deps, breaker: CircuitBreaker): Sweep {
     if (before?.driver?.revision === revision) return before.driver.made;
     const made = deps.driverFor(record.spec);
     known.set(name, { ...before, at: before?.at ?? 0, driver: { revision, made } });
-    // What cannot be made is tried again, not remembered.
+    // A failed creation is not cached.
     made.catch(() => known.delete(name));
     return made;
   };
   const scheduleCheck = (name: string, at: number): void => {
     known.set(name, { ...known.get(name), at });
   };
-  /** What is not well, or has never been asked, is asked with every look. */
+  /** Sensors of a machine that is unhealthy or was never measured are read at every check. */
   const mayMeasure = ({ spec, metrics }: MachineRecord, { timings }: Settings): boolean => {
     if (metrics.health !== 'ok' && metrics.health !== 'unknown') return true;
-    // A provider can take a slice back at any time, and its node does not show it.
+    // A provider can withdraw a slice at any time, and its node does not show it.
     if (spec.offer !== undefined) return true;
     const last = Math.max(known.get(spec.name)?.sensedAt ?? 0, metrics.at ?? 0);
     return clock.now() - last >= sensorsFactor * timings.sweepEveryMs;
@@ -84,10 +86,10 @@ export function createSweep(deps: Deps, breaker: CircuitBreaker): Sweep {
   };
   const isDue = ({ spec, status, revisions }: MachineRecord, { timings }: Settings): boolean => {
     const before = known.get(spec.name);
-    // What is made on demand may have been given another size.
+    // A machine made on demand may have a new size.
     const changed = spec.made && before?.spec !== undefined && before.spec !== revisions.spec;
     if (before) return changed || clock.now() >= before.at;
-    // Nobody has looked at it yet, or nobody got an answer: nothing can be decided about it before.
+    // Its power was never read: nothing can be decided about it before.
     if (status.powerState === 'unknown') return true;
     scheduleCheck(spec.name, nextMoment(spec.name, timings.sweepEveryMs, clock.now()));
     return false;
@@ -96,8 +98,8 @@ export function createSweep(deps: Deps, breaker: CircuitBreaker): Sweep {
   const sweep = async (record: MachineRecord, settings: Settings, signal: AbortSignal): Promise<string> => {
     const { spec } = record;
     const { timings } = settings;
-    if (!isDue(record, settings)) return 'looked at recently';
-    // While one look is under way, the next tick does not begin another.
+    if (!isDue(record, settings)) return 'checked recently';
+    // While a check is in progress, the next tick does not start another.
     known.set(spec.name, {
       ...known.get(spec.name),
       at: clock.now() + timings.bmcTimeoutMs,
@@ -136,7 +138,7 @@ export function createSweep(deps: Deps, breaker: CircuitBreaker): Sweep {
     return resized ?? `power is ${looked.power}`;
   };
 
-  /** A problem is told when it begins and when it ends; what is measured is kept where others can read it. */
+  /** Logs the start and the end of a health problem, and stores the measurements. */
   async function saveHealth(
     record: MachineRecord,
     measured: Measured | undefined,
@@ -183,7 +185,7 @@ export function createSweep(deps: Deps, breaker: CircuitBreaker): Sweep {
   });
 }
 
-/** Spread over the period by name, so that ten thousand machines are not looked at in one moment. */
+/** Spread over the period by name, so that many machines are not checked at the same time. */
 function nextCheck(record: MachineRecord, { timings }: Settings, now: number): number {
   const period =
     capacityOf(record) === 'coming'

@@ -9,15 +9,15 @@ import { claimOn } from './claims.ts';
 import { accepted, condition, conditionsFor, deleting, timeText } from './conditions.ts';
 import { recordOf, type StoreState, type SyncContext } from './sync-context.ts';
 
-/** What the last evaluation came to. */
+/** The result of the last evaluation. */
 export interface LastDecision {
   readonly unmetPods: number;
-  /** Those that the pool could in principle serve. */
+  /** Unmet pods that the pool could serve in principle. */
   unmetOf(pool: string): number;
   readonly decision?: AutoscalerStatus['lastDecision'];
 }
 
-/** As much of what evaluations write as is shown. */
+/** The part of the stored statistics that is shown. */
 interface Stats {
   readonly lastEvaluation?: { readonly at: number; readonly decision: string; readonly summary: string };
 }

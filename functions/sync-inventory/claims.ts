@@ -2,19 +2,22 @@ import { type AllResources, byAge, type Resource, refOf } from '../../shared/por
 import { AutoscalerBinding, selects } from '../../shared/schema/selector.ts';
 import { memoize } from './memoize.ts';
 
-/** Who operates a machine: exactly one autoscaler may. */
+/** The autoscaler that operates a machine: exactly one may. */
 export type Claim =
   | { readonly kind: 'bound'; readonly by: Resource }
-  | { readonly kind: 'nobody' }
+  | { readonly kind: 'none' }
   | { readonly kind: 'several'; readonly by: readonly Resource[] };
 
-/** The API server has checked it against the same schema; what is wrong all the same selects nothing. */
+/** The API server validates it with the same schema; an invalid one selects nothing. */
 export const bindingOf = memoize(({ spec: { selectors, deletionPolicy } }): AutoscalerBinding | undefined => {
   const parsed = AutoscalerBinding.safeParse({ selectors, deletionPolicy });
   return parsed.success ? parsed.data : undefined;
 });
 
-/** One that powers its machines off before it goes has them until then; others let go at once. */
+/**
+ * An autoscaler with deletionPolicy power-off keeps its machines until it is deleted; others release them at
+ * once.
+ */
 const isClaiming = (autoscaler: Resource): boolean =>
   !autoscaler.deleting || bindingOf(autoscaler)?.deletionPolicy === 'power-off';
 
@@ -35,7 +38,7 @@ export function claimOn(node: Resource, { autoscaler, pool }: AllResources): Cla
     })
     .sort(byAge);
   const [first, ...others] = by;
-  if (!first) return { kind: 'nobody' };
+  if (!first) return { kind: 'none' };
   return others.length > 0 ? { kind: 'several', by } : { kind: 'bound', by: first };
 }
 

@@ -16,7 +16,7 @@ export const condition = (
   message,
 });
 
-/** Our conditions, others' kept; lastTransitionTime moves only when a status does. */
+/** Our conditions with those of others kept; lastTransitionTime moves only when a status does. */
 export function conditionsFor(resource: Resource, ours: readonly ConditionInput[], now: number): Condition[] {
   const before = (resource.status.conditions ?? []) as readonly Condition[];
   const known = new Set<string>(conditionTypes);
@@ -30,10 +30,10 @@ export function conditionsFor(resource: Resource, ours: readonly ConditionInput[
   ];
 }
 
-/** All that we set: one that no longer applies is removed. */
+/** The condition types that we set: those that no longer apply are removed. */
 const conditionTypes = ['Accepted', 'Operated', 'Ready', 'Healthy', 'Conflicting', 'Deleting'] as const;
 
-/** As Kubernetes writes times: to the second. */
+/** Times in Kubernetes' format, to the second. */
 export const timeText = (ms: number): string => new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z');
 
 export function accepted({ refusals }: SyncContext, { uid }: Resource, message: string): ConditionInput {
@@ -43,7 +43,7 @@ export function accepted({ refusals }: SyncContext, { uid }: Resource, message: 
     : condition('Accepted', true, 'InInventory', message);
 }
 
-/** A deletion that waits says for what. */
+/** The condition of a deletion that waits. */
 export function deleting({ waiting }: SyncContext, { uid }: Resource): ConditionInput[] {
   const wait = waiting.get(uid);
   return wait ? [condition('Deleting', true, wait.reason, wait.message)] : [];

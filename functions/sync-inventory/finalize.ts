@@ -17,7 +17,7 @@ import {
   storedUid,
 } from './sync-context.ts';
 
-/** How many names a message lists. */
+/** Maximum number of names in a message. */
 const maxNames = 10;
 
 const listed = (names: readonly string[]): string =>
@@ -28,7 +28,10 @@ const listed = (names: readonly string[]): string =>
 const isDeleting = (context: SyncContext, resource: Resource): boolean =>
   resource.deleting && latest(context, resource).finalizers.includes(bamelKeys.inventory);
 
-/** Deletions, in the order in which they depend on each other; how many. What cannot go yet says what it waits for. */
+/**
+ * Finalizes deleted resources in the order of their dependencies, and returns their number. A blocked
+ * deletion says what it waits for.
+ */
 export async function finalizeAll(context: SyncContext): Promise<number> {
   const steps = [
     [context.seen.autoscaler, finalizeAutoscaler],
@@ -56,7 +59,7 @@ async function finalizeAutoscaler(
   for (const node of context.seen.node) {
     const claim = claimOn(node, { ...context.seen, autoscaler: [{ ...autoscaler, deleting: false }] });
     const record = recordOf(node, known);
-    if (claim.kind === 'nobody' || !record) continue;
+    if (claim.kind === 'none' || !record) continue;
     const claimedByOthers = claimOn(node, context.seen).kind === 'several';
     const step: PowerOff =
       powersOff && !claimedByOthers
@@ -81,7 +84,7 @@ async function finalizeAutoscaler(
     await context.resources.tell(autoscaler, {
       type: 'Warning',
       reason: 'LeftAsTheyAre',
-      message: `nobody operates these machines any more, and they stay as they are: ${listed(left)}`,
+      message: `these machines are no longer operated and stay as they are: ${listed(left)}`,
     });
   const key = keys.global('source');
   if (storedUid(known, key) === autoscaler.uid)
@@ -103,7 +106,7 @@ async function finalizeMachine(context: SyncContext, known: StoreState, node: Re
       context.waiting.set(node.uid, why);
       return;
     }
-    // Told first: after a crash it is rather told twice than never.
+    // Reported first: after a crash it is reported twice rather than never.
     if (record.status.powerState !== 'off') await reportLeftOn(context, node, record);
     const { store } = context.deps.inventory;
     context.deps.failpoint('sync-before-removal');
@@ -142,7 +145,7 @@ async function reportLeftOn(context: SyncContext, node: Resource, { status }: Ma
   await context.resources.tell(node, {
     type: 'Warning',
     reason: 'LeftOn',
-    message: `${node.name} ${power}. Nobody operates it any more: power it off by hand if it is not needed`,
+    message: `${node.name} ${power}. It is no longer operated: power it off by hand if it is not needed`,
   });
 }
 

@@ -16,13 +16,16 @@ export const SyncInput = z.strictObject({
   machine: z.string().optional().describe('what an event is about; everything is looked at anyway'),
 });
 
-/** Long enough for a large inventory; it is kept alive, and given back at the end. */
+/** Long enough for a large inventory; renewed, and released at the end. */
 const leaseTtlMs = 15_000;
 const patienceMs = 2_000;
-/** Resources are mostly changed several at a time. */
+/** Gather delay: resources are often changed together. */
 const gatherMs = 50;
 
-/** Custom resources, a ConfigMap or the file into the store; what is known back to the resources; deletions. */
+/**
+ * Imports custom resources, a ConfigMap or the file into the store; writes statuses back; finalizes
+ * deletions.
+ */
 export function syncInventory(deps: Deps): Handler<z.output<typeof SyncInput>> {
   const loadConfig = createConfigLoader(deps);
   let areMissing = false;
@@ -41,9 +44,9 @@ export function syncInventory(deps: Deps): Handler<z.output<typeof SyncInput>> {
       const config = await loadConfig();
       const { resources } = deps;
       const asked = resources?.all();
-      // It is waited for below, and whatever goes wrong is told there.
+      // Awaited below, where errors are reported.
       asked?.catch(() => undefined);
-      // The cluster answers while the lease is asked for, which a cluster without resources needs not at every tick.
+      // Listed while the lease is acquired; a cluster without the resources needs no lease at every tick.
       if (!resources || (areMissing && !(await asked))) return missing(config);
       const result = await underLease(deps, 'sync', leaseTtlMs, { ms: patienceMs }, async (lease) => {
         const [seen, before, last] = await Promise.all([

@@ -22,7 +22,7 @@ import {
   storedUid,
 } from './sync-context.ts';
 
-/** How many resources are written to at once. */
+/** Concurrency of writes. */
 const atOnce = 16;
 
 const sourceOf = ({ namespace, name, uid }: Resource): Source => ({ from: 'resource', namespace, name, uid });
@@ -31,10 +31,13 @@ const inputOf = ({ spec, name }: Resource): object => ({ ...spec, name });
 const poolProblem = memoize((pool) => specProblem(PoolSpec, inputOf(pool)));
 const machineProblem = memoize((node) => specProblem(MachineSpec, inputOf(node)));
 
-/** Makes the store's inventory what the resources say. What is not heard of stays: only a deletion removes. */
+/**
+ * Makes the store's inventory match the resources. A resource that is not listed stays: only a deletion
+ * removes it.
+ */
 export async function importResources(context: SyncContext, known: StoreState): Promise<number> {
   const pools = await importPools(context, known);
-  // A machine may be of a pool that has just come.
+  // A machine may belong to a new pool.
   const machines = await importMachines(context, pools > 0 ? await readStoreState(context.deps) : known);
   return pools + machines + (await importSettings(context, known));
 }
@@ -84,7 +87,7 @@ async function importMachines(context: SyncContext, known: StoreState): Promise<
   let changed = 0;
   await forEachConcurrently(context.seen.node, atOnce, async (node) => {
     const record = recordOf(node, known);
-    // One that is going stays described until it has gone.
+    // A machine that is being deleted stays described until it is gone.
     if (node.deleting && !record) return;
     const input = inputOf(node);
     const refusal = nameTaken(node, owner(node)) ?? (await whyRefused(context, known, node, input));
@@ -125,7 +128,10 @@ async function whyRefused(
   }
 }
 
-/** There is one set of settings: of the autoscaler that was there first; of one that is going if there is no other. */
+/**
+ * There is one set of settings: that of the oldest autoscaler; that of a deleted one only if there is no
+ * other.
+ */
 async function importSettings(context: SyncContext, known: StoreState): Promise<number> {
   const { autoscaler } = context.seen;
   const stored = storedUid(known, keys.global('source'));
@@ -148,7 +154,7 @@ async function importSettings(context: SyncContext, known: StoreState): Promise<
   const settings = settingsOf(chosen);
   return put(context, known, [
     [keys.global('source'), sourceOf(chosen)],
-    // Nothing is begun any more for an autoscaler that is going, but to power its machines off.
+    // An autoscaler that is being deleted starts no operation except to power its machines off.
     [keys.global('config'), powersOff(chosen) ? { ...settings, dryRun: true } : settings],
   ]);
 }

@@ -4,10 +4,7 @@ import { ConfigError } from '../../shared/schema/config-file.ts';
 import { loadInventory } from '../../shared/state/inventory-load.ts';
 import type { Deps } from '../deps.ts';
 
-/**
- * Loads the file or the ConfigMap whenever its text has changed. A text with a mistake changes nothing: what was
- * loaded before stays.
- */
+/** Loads the file or the ConfigMap when its text has changed. An invalid text changes nothing. */
 export function createConfigLoader({ config, inventory, log }: Deps): () => Promise<string> {
   let loaded: string | undefined;
   let lastProblem: string | undefined;
@@ -20,7 +17,8 @@ export function createConfigLoader({ config, inventory, log }: Deps): () => Prom
         inventory.store,
         await checkConfig(text, config.name, machineProblem),
       );
-      // Machines that are to go are operated on, or resources come first: once that is over, this holds.
+      // Loaded again while removed machines have operations in progress, or while other sources have
+      // precedence.
       loaded = kept.length > 0 || elsewhere.length > 0 ? undefined : text;
       lastProblem = undefined;
       if (changed > 0)

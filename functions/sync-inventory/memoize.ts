@@ -1,6 +1,6 @@
 import type { Resource } from '../../shared/ports/resources.ts';
 
-/** A resource that has not changed is the same object in every round: what follows from it alone is found out once. */
+/** Memoizes by object identity: an unchanged resource is the same object in every sync. */
 export function memoize<Value>(find: (resource: Resource) => Value): (resource: Resource) => Value {
   const found = new WeakMap<Resource, { readonly value: Value }>();
   return (resource) => {

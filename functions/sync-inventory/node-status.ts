@@ -38,7 +38,7 @@ function observed({ status, revisions }: MachineRecord): Partial<NodeStatus> {
   const { attempts, lastError, learnedBootMs } = status;
   return {
     state,
-    // Of a machine that nobody has looked at yet there is no since: it would be another one every time.
+    // A machine that was never read has no stored start of its state: the time would differ in every sync.
     stateSince: revisions.status === 0 ? undefined : time(status.stateSince),
     powerState,
     bmcReachable,

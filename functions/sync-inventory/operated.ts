@@ -3,17 +3,17 @@ import type { MachineRecord } from '../../shared/state/machine-record.ts';
 import { type Claim, namesOf } from './claims.ts';
 import type { Waiting } from './sync-context.ts';
 
-/** Seen to be off, and nothing is being done to it. */
+/** Read as off, without an operation. */
 export const isAtRest = ({ status }: MachineRecord): boolean =>
   !status.operation && status.powerState === 'off';
 
-/** Why a machine is left alone, as if it were in maintenance; undefined: it is operated. */
+/** Why a machine is not operated, as in maintenance; undefined: it is operated. */
 export function whyNotOperated(
   node: Resource,
   claim: Claim,
   record: MachineRecord | undefined,
 ): Waiting | undefined {
-  if (claim.kind === 'nobody')
+  if (claim.kind === 'none')
     return {
       reason: 'NoAutoscaler',
       message: 'no BareMetalAutoscaler of its namespace selects it: make one, or widen its selectors',

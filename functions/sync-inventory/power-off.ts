@@ -8,14 +8,14 @@ import { applyEvent } from '../../shared/state/machine-writes.ts';
 import { isAtRest } from './operated.ts';
 import type { StoreState, SyncContext } from './sync-context.ts';
 
-/** How far a machine is on its way to off, because its autoscaler is being deleted. */
+/** Progress of powering a machine off because its autoscaler is being deleted. */
 export type PowerOff =
   | { readonly kind: 'off' }
-  /** Not ours to power off: it stays as it is. */
+  /** Not powered off: it stays as it is. */
   | { readonly kind: 'left'; readonly why: string }
   | { readonly kind: 'waits'; readonly why: string };
 
-/** Takes the next step towards off, the same way as every scale-down: drained first. */
+/** Takes the next step to power the machine off; as in every scale-down it is drained first. */
 export async function powerOff(
   context: SyncContext,
   known: StoreState,

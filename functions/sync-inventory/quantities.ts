@@ -7,7 +7,7 @@ const units = [
   ['Ki', 2 ** 10],
 ] as const;
 
-/** Our amounts as Kubernetes writes them: exact, in the largest unit that is. */
+/** Amounts as Kubernetes quantities: exact, in the largest possible unit. */
 export const quantities = (resources: Resources): Record<string, string> =>
   Object.fromEntries(Object.entries(resources).map(([name, amount]) => [name, quantity(name, amount)]));
 

@@ -2,15 +2,15 @@ import type { z } from 'zod';
 import { byAge, type Resource, refOf } from '../../shared/ports/resources.ts';
 import { describeProblem, fieldProblems } from '../../shared/schema/zod-issue.ts';
 
-/** Why a resource is not taken into the inventory. */
+/** Why a resource is not imported into the inventory. */
 export interface ResourceRefusal {
   readonly reason: 'Invalid' | 'NameTaken' | 'PoolMissing' | 'NotInUse' | 'Refused';
   readonly message: string;
 }
 
 /**
- * Machines and pools have one name in the whole inventory: of those that share one, the one that is in the
- * store, or else the oldest, has it.
+ * Names of machines and pools are unique in the inventory: of several resources with one name, the stored
+ * one, or else the oldest, owns it.
  */
 export function ownersOf(
   all: readonly Resource[],
@@ -32,7 +32,7 @@ export function nameTaken(resource: Resource, owner: Resource): ResourceRefusal 
   };
 }
 
-/** What a resource's spec means, or what is wrong with it. */
+/** What is wrong with a resource's spec. */
 export function specProblem(schema: z.ZodType, input: object): ResourceRefusal | undefined {
   const parsed = schema.safeParse(input);
   if (parsed.success) return undefined;

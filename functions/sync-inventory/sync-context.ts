@@ -13,14 +13,14 @@ import type { MachineRecord } from '../../shared/state/machine-record.ts';
 import type { Deps } from '../deps.ts';
 import type { ResourceRefusal } from './resource-problems.ts';
 
-/** What one round of syncing knows, and what it finds out on the way. */
+/** The context of one sync. */
 export interface SyncContext {
   readonly deps: Deps;
   readonly resources: Resources;
   readonly seen: AllResources;
   readonly lease: Lease;
   readonly now: number;
-  /** Resources as they are after our own writes of this round, by uid. */
+  /** Resources after our own writes in this sync, by uid. */
   readonly current: Map<string, Resource>;
   /** Why a resource is not in the inventory, by uid. */
   readonly refusals: Map<string, ResourceRefusal>;
@@ -33,7 +33,7 @@ export interface Waiting {
   readonly message: string;
 }
 
-/** The store's side, read anew for every step: the step before may have changed it. */
+/** The state of the store, read again for every step: the step before may have changed it. */
 export interface StoreState {
   readonly described: InventoryEntries;
   readonly records: ReadonlyMap<string, MachineRecord>;
@@ -49,7 +49,9 @@ export async function readStoreState({ inventory }: Pick<Deps, 'inventory'>): Pr
   return { described, settings, records: new Map(records.map((record) => [record.spec.name, record])) };
 }
 
-/** The machine that a BareMetalNode describes; one of the same name that somebody else describes is not it. */
+/**
+ * The machine that a BareMetalNode describes; undefined if another source describes a machine with its name.
+ */
 export function recordOf(node: Resource, { records }: StoreState): MachineRecord | undefined {
   const record = records.get(node.name);
   return record?.source?.from === 'resource' && record.source.uid === node.uid ? record : undefined;
@@ -67,8 +69,8 @@ export const latest = ({ current }: SyncContext, resource: Resource): Resource =
   current.get(resource.uid) ?? resource;
 
 /**
- * Puts our finalizer on a resource before anything of it is in the store. Undefined: it is going, or changed
- * since it was seen; a cache that lags must not bring back what somebody else has just removed.
+ * Adds our finalizer to a resource before it is stored. Undefined: it is being deleted, or changed since it
+ * was listed; a stale cache must not bring back a removed resource.
  */
 export async function addFinalizer(
   context: SyncContext,
@@ -89,7 +91,7 @@ export async function addFinalizer(
   return held;
 }
 
-/** One resource that the API server does not let us write must not keep us from all the others. */
+/** A resource that the API server refuses to write must not block all others. */
 export async function writeOrRefuse(
   { refusals, deps: { log } }: SyncContext,
   resource: Resource,
@@ -105,7 +107,7 @@ export async function writeOrRefuse(
   }
 }
 
-/** Lets a resource go. */
+/** Removes our finalizer. */
 export async function removeFinalizer(context: SyncContext, resource: Resource): Promise<void> {
   const seen = latest(context, resource);
   const after = await context.resources.writeFinalizers(

@@ -13,10 +13,10 @@ import {
   writeOrRefuse,
 } from './sync-context.ts';
 
-/** How many resources are written to at once. */
+/** Concurrency of writes. */
 const atOnce = 16;
 
-/** Tells the resources what is known about them, where that is news. One that changed meanwhile is told next time. */
+/** Writes changed statuses. A resource that changed meanwhile is written in the next sync. */
 export async function writeStatuses(
   context: SyncContext,
   known: StoreState,
@@ -41,7 +41,7 @@ export async function writeStatuses(
   let written = 0;
   await forEachConcurrently(wanted, atOnce, async ([resource, status]) => {
     const current = latest(context, resource);
-    // Without finalizers it is gone by now.
+    // Without finalizers it is already gone.
     if (current.deleting && current.finalizers.length === 0) return;
     const said = await status();
     if (!mergePatchOf(current.status, said)) return;

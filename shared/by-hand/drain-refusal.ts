@@ -4,7 +4,7 @@ import { protection } from '../core/cluster/protect.ts';
 import type { Settings } from '../core/settings.ts';
 import type { MachineRecord } from '../state/machine-record.ts';
 
-/** Why this node is not emptied, whoever asked for it: looked at afresh, for much may have changed since. */
+/** Why this node must not be drained, checked right before the drain. */
 export function drainRefusal(
   record: MachineRecord,
   node: Node,

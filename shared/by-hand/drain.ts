@@ -7,7 +7,7 @@ import { applyEvent } from '../state/machine-writes.ts';
 import { type RequestContext, withRequestLease } from './maintenance.ts';
 import { type RequestDeps, type RequestResult, requestPower } from './power.ts';
 
-/** What a person may ask of a node. */
+/** The drain fields of a request. */
 const DrainFields = z.strictObject({
   action: z
     .enum(['drain', 'uncordon'])
@@ -34,7 +34,7 @@ export const DrainInput = z
 
 type DrainRequest = z.output<typeof DrainFields> & { readonly action: 'drain' | 'uncordon' };
 
-/** Begins what a person asks for, or ends it: audited as everything else that happens to a machine. */
+/** Starts or cancels a drain for a person; recorded in the machine's history. */
 export const requestDrain = (
   deps: RequestDeps,
   machine: string,
@@ -58,12 +58,12 @@ async function requestUncordon(context: RequestContext): Promise<RequestResult |
   });
   if (result.kind === 'conflict') return undefined;
   if (result.kind === 'refused') return { ok: false, why: `${name}: ${result.why}` };
-  // Whoever drains it opens its node.
+  // The drain function uncordons the node.
   await deps.sink?.emit(machineEvent(events.drainAborted, name));
   return { ok: true, answer: `${name} is ${result.to}: its drain is called off` };
 }
 
-/** A person may take back what another one, or an autoscaler, did to the node. */
+/** Uncordons a node that a person or an autoscaler cordoned. */
 async function uncordonNode({
   deps,
   record,

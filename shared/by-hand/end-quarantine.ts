@@ -2,12 +2,12 @@ import { appendHistory } from '../state/append-history.ts';
 import { underMachineLease } from '../state/leases.ts';
 import type { RequestDeps, RequestResult } from './power.ts';
 
-/** How long to wait for whoever is at the machine. */
+/** How long to wait for the machine's lease. */
 const patienceMs = 5_000;
 
 /**
- * A person has dealt with what was wrong: the machine is looked at anew, without its time in quarantine and without
- * what its hardware log said until now. What is still wrong quarantines it again.
+ * Ends a quarantine after a person fixed the problem: clears the retry time and the hardware log up to now. A
+ * problem that persists quarantines the machine again.
  */
 export async function endQuarantine(
   deps: RequestDeps,

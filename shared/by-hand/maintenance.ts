@@ -7,7 +7,7 @@ import type { MachineRecord } from '../state/machine-record.ts';
 import { applyEvent } from '../state/machine-writes.ts';
 import type { RequestDeps, RequestResult } from './power.ts';
 
-/** What a person may do about a machine besides its power. */
+/** The maintenance field of a request. */
 export const MaintenanceFields = z.strictObject({
   maintenance: z
     .boolean()
@@ -29,8 +29,8 @@ const patienceMs = 5_000;
 const mostTries = 5;
 
 /**
- * Changes a machine for a person. Whoever works on it keeps its lease and notices, as when a decision calls a drain
- * off; undefined from the work: it was changed meanwhile, look again.
+ * Changes a machine for a person. A running operation keeps the machine's lease and notices the change.
+ * Undefined from the work: the machine changed meanwhile, read it again.
  */
 export async function withRequestLease(
   deps: RequestDeps,
@@ -52,7 +52,7 @@ export async function withRequestLease(
   return asked ?? { ok: false, why: `${machine} is being worked on: ask again in a few seconds` };
 }
 
-/** Takes it in hand, or gives it back. Kept with its status: what describes the machine need not say it. */
+/** Starts or ends maintenance. Stored in the status: the machine's description does not change. */
 export const setMaintenance = (
   deps: RequestDeps,
   machine: string,

@@ -23,7 +23,7 @@ export const PowerInput = z
     { path: ['machine'], message: 'which machine is meant?' },
   );
 
-/** Begins what a person asks for; undefined: nothing is asked for, it is a wake-up call. */
+/** Starts what a person requests; undefined: the input is only a wake-up. */
 export async function handlePowerInput(
   deps: RequestDeps,
   { machine, power, maintenance, lift, ...how }: z.output<typeof PowerInput>,

@@ -11,7 +11,7 @@ import { type LeaseDeps, underMachineLease } from '../state/leases.ts';
 import type { MachineRecord } from '../state/machine-record.ts';
 import { applyEvent } from '../state/machine-writes.ts';
 
-/** What a person may ask of a machine. */
+/** The power fields of a request. */
 export const PowerFields = z.strictObject({
   power: z.enum(['on', 'off']).optional().describe('power it on, or drain it and power it off'),
   drain: z.boolean().optional().describe('false: cut the power at once, whatever runs on it'),
@@ -25,16 +25,16 @@ export type RequestResult =
   | { readonly ok: true; readonly operation?: string | undefined; readonly answer: string }
   | { readonly ok: false; readonly why: string };
 
-/** What the command line has of it, too, when it works on the store itself. */
+/** Also available to the CLI when it works on the store directly. */
 export interface RequestDeps extends LeaseDeps {
   readonly cluster?: Cluster | undefined;
   readonly sink?: EventSink | undefined;
 }
 
-/** How long to wait for whoever is at the machine. */
+/** How long to wait for the machine's lease. */
 const patienceMs = 5_000;
 
-/** Begins what a person asks for, as an operation like any other: whoever runs on the store carries it out. */
+/** Starts the requested operation; the functions on the same store run it. */
 export async function requestPower(
   deps: RequestDeps,
   machine: string,
@@ -83,7 +83,7 @@ export async function requestPower(
   return asked ?? { ok: false, why: `${machine} is being worked on: ask again in a few seconds` };
 }
 
-/** The event that begins it, or why nothing is to be begun. */
+/** The event that starts it, or why nothing is started. */
 function eventFor(record: MachineRecord, request: PowerRequest, operation: string): MachineEvent | string {
   const { on, means } = lifecycle[record.status.state];
   const capacity = capacityOf(record);
@@ -99,7 +99,7 @@ function eventFor(record: MachineRecord, request: PowerRequest, operation: strin
   return { type: 'drain-requested', operation };
 }
 
-/** People are kept from what they would regret at once, and told how to say that they mean it. */
+/** Refuses power-offs that are likely mistakes, and says how to override. */
 async function powerOffRefusal(
   { inventory, cluster }: RequestDeps,
   record: MachineRecord,

@@ -16,10 +16,13 @@ async function read(store: Store): Promise<{ readonly book: AlertBook; readonly 
     : { book: emptyBook, revision: 0 };
 }
 
-/** What is remembered of alerts, in the store: for every process, and after a restart. */
+/** The alert book in the store, shared by all processes and kept across restarts. */
 export const readAlerts = async (store: Store): Promise<AlertBook> => (await read(store)).book;
 
-/** Takes alerts in; how many of them fire and are new. Of several who were sent the same, one finds it new. */
+/**
+ * Records alerts and returns how many of them fire and are new. When several processes receive the same
+ * alert, one of them counts it as new.
+ */
 export async function recordAlerts(
   store: Store,
   alerts: readonly Alert[],
@@ -33,5 +36,5 @@ export async function recordAlerts(
     const { committed } = await store.commit([{ key, revision }], [{ put: key, value: encode(noted.book) }]);
     if (committed) return noted.fresh;
   }
-  throw new StoreError('unavailable', 'others keep writing down alerts at the same time');
+  throw new StoreError('unavailable', 'the alert book changed concurrently on every try');
 }

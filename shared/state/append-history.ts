@@ -5,7 +5,7 @@ import type { Inventory } from './inventory.ts';
 import { keys } from './keys.ts';
 import type { MachineRecord } from './machine-record.ts';
 
-/** As of everything that happens to a machine: see changes.ts. */
+/** Same limit as in machine-writes.ts. */
 const historyLength = 50;
 
 export interface HistoryNote {
@@ -17,7 +17,10 @@ export interface HistoryNote {
   readonly now: number;
 }
 
-/** Keeps in its history what a person did to a machine, where its state stays what it is. False: read again. */
+/**
+ * Appends an action of a person that does not change the machine's state. False: the machine changed, read it
+ * again.
+ */
 export async function appendHistory(
   { store }: Inventory,
   { spec: { name }, status, history, revisions }: MachineRecord,

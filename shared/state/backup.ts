@@ -19,7 +19,7 @@ type Record = z.infer<typeof Record>;
 
 export type Progress = (done: number, of: number) => void;
 
-/** One JSON document per line: everything of ours at one revision, but not who holds which lease. */
+/** One JSON document per line: every key at one revision, except leases. */
 export async function* backup(
   store: Store,
   now: Date,

@@ -1,10 +1,10 @@
-/** The version of every value in the store. Older ones are to be read by whoever raises it. */
+/** The format version of every value in the store. A change that raises it must still read older values. */
 const version = 1;
 
 /** A value for the store: JSON with its version first. */
 export const encode = (value: object): string => JSON.stringify({ v: version, ...value });
 
-/** A value from the store. The key is named when it cannot be read. */
+/** Decodes a value from the store. Errors name the key. */
 export function decode<Value>(key: string, text: string): Value {
   let parsed: unknown;
   try {

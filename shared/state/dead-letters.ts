@@ -4,7 +4,7 @@ import { newId } from '../process/ids.ts';
 import { decode, encode } from './codec.ts';
 import { keys } from './keys.ts';
 
-/** The newest are kept. */
+/** Older dead letters are deleted. */
 const maxDeadLetters = 500;
 
 const prefix = keys.seenEvent('dead-');
@@ -17,11 +17,11 @@ export interface DeadLetters {
   add(letter: DeadLetter): Promise<void>;
   /** The oldest first. */
   list(): Promise<StoredDeadLetter[]>;
-  /** Whoever removes one that is gone has removed it. */
+  /** Removing a dead letter that is gone succeeds. */
   remove(id: string): Promise<void>;
 }
 
-/** Events that were given up on, kept in the store until somebody looks at them. */
+/** Undeliverable events, kept in the store until a person replays or removes them. */
 export function createDeadLetters(store: Store): DeadLetters {
   return {
     async add(letter) {

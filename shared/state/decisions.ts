@@ -16,9 +16,9 @@ interface Stats {
 type RecordDecision = (id: string, record: DecisionRecord, acted: boolean, lease: Lease) => Promise<void>;
 
 /**
- * Writes a decision down and counts it. One that does nothing and says the same as the one before is only
- * counted, or a quiet night would push out everything worth reading. What was before is read now, by whoever
- * holds the lease: together with all that the decision is made of.
+ * Reads the statistics now, under the caller's lease, and returns a function that stores a decision and
+ * counts it. A decision without intents and with the summary of the one before is only counted, so that quiet
+ * periods do not evict useful records.
  */
 export async function openDecisions(store: Store): Promise<RecordDecision> {
   const entry = await store.get(keys.global('stats'));

@@ -3,13 +3,13 @@ import type { SealedOffer } from '../schema/offer.ts';
 import { decode, encode } from './codec.ts';
 import { keys } from './keys.ts';
 
-/** What discovery remembers between two looks. */
+/** State of discovery between two refreshes. */
 export interface DiscoveryState {
-  /** When everything was last read and published. */
+  /** Time of the last refresh. */
   readonly at: number;
-  /** What the settings were then. */
+  /** Hash of the settings at that time. */
   readonly settings: string;
-  /** The number of our last publication, and what it was. */
+  /** The serial of the last publication, and its offers. */
   readonly serial: number;
   readonly published: readonly { readonly sealed: SealedOffer; readonly validUntil: number }[];
 }
@@ -21,7 +21,7 @@ export async function readDiscovery(store: Store): Promise<DiscoveryState> {
   return entry ? decode<DiscoveryState>(entry.key, entry.value) : nothing;
 }
 
-/** False: the lease is somebody else's now. */
+/** False: the lease is lost. */
 export async function writeDiscovery(store: Store, state: DiscoveryState, lease: Lease): Promise<boolean> {
   const { committed } = await store.commit(
     [lease.fence],

@@ -4,7 +4,7 @@ import type { Lease, Store } from '../ports/store.ts';
 import { decode, encode } from './codec.ts';
 import { keys } from './keys.ts';
 
-/** Often enough to be right, seldom enough not to fill the store's history. */
+/** Limits the number of revisions in the store. */
 const everyMs = 60_000;
 
 export async function readEnergy(store: Store): Promise<Energy | undefined> {
@@ -12,7 +12,10 @@ export async function readEnergy(store: Store): Promise<Energy | undefined> {
   return entry && decode<Energy>(entry.key, entry.value);
 }
 
-/** Adds to the account of watts, as it is now. One writer at a time: whoever holds the lease of evaluations. */
+/**
+ * Reads the energy account now and returns a function that adds to it. The evaluation lease makes its holder
+ * the only writer.
+ */
 export async function openEnergy(
   store: Store,
 ): Promise<(machines: readonly Machine[], lease: Lease, now: number) => Promise<void>> {

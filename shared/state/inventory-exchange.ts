@@ -8,7 +8,7 @@ import { describeSource, type Source } from './source.ts';
 
 type Pools = NonNullable<ConfigInput['pools']>;
 
-/** What people described, as they wrote it: pools, machines and settings. */
+/** Pools, machines and settings as they were written in their sources. */
 export async function readConfigInput(
   store: Store,
 ): Promise<ConfigInput & { pools: Pools; machines: MachineInput[] }> {
@@ -24,7 +24,7 @@ export async function readConfigInput(
       autoscaler: decode<NonNullable<ConfigInput['autoscaler']>>(settings.key, settings.value),
     }),
     pools: parts<Pools[number]>(keys.pools, 'config'),
-    // What was made on demand is nobody's inventory.
+    // Machines made on demand are not part of the described inventory.
     machines: parts<MachineInput>(keys.nodes, 'spec').filter(({ made }) => !made),
   };
 }
@@ -32,11 +32,13 @@ export async function readConfigInput(
 export interface ImportResult {
   readonly machines: number;
   readonly changed: number;
-  /** Described by a custom resource: to be changed there. */
+  /** Described by a custom resource, which must be changed instead. */
   readonly refused: readonly string[];
 }
 
-/** Adds and changes machines and pools; removes nothing. The file leaves them alone from then on. */
+/**
+ * Adds and changes machines and pools; removes nothing. The config file no longer changes them afterwards.
+ */
 export async function importInventory(
   store: Store,
   { pools = [], machines = [] }: Pick<ConfigInput, 'pools' | 'machines'>,

@@ -9,13 +9,13 @@ import { describeSource, type Source } from './source.ts';
 export interface LoadResult {
   readonly machines: number;
   readonly changed: number;
-  /** No longer described, but with an operation under way: they go when loaded again after its end. */
+  /** No longer described but with an operation in progress: removed by the first load after its end. */
   readonly kept: readonly string[];
-  /** Described elsewhere too, by somebody who comes first. */
+  /** Also described by a source that has precedence. */
   readonly elsewhere: readonly string[];
 }
 
-/** Everything in the store that people describe, and what became of it. */
+/** All store entries of machines, pools and settings, by key. */
 export type InventoryEntries = ReadonlyMap<string, Entry>;
 
 export async function readInventoryEntries(store: Store): Promise<InventoryEntries> {
@@ -30,8 +30,8 @@ export function readSource(described: InventoryEntries, key: string): Source | u
 }
 
 /**
- * Makes the store's inventory what the file says. Operations under way go on with their own copies. What custom
- * resources describe is theirs: the file neither changes nor removes it.
+ * Makes the store's inventory match the file. Operations in progress keep their own copies. Custom resources
+ * own what they describe: the file neither changes nor removes it.
  */
 export async function loadInventory(store: Store, config: ConfigInput): Promise<LoadResult> {
   const before = await readInventoryEntries(store);
@@ -59,11 +59,11 @@ export async function loadInventory(store: Store, config: ConfigInput): Promise<
     const { id, part } = splitKey(key, keys.nodes);
     if (part !== 'spec') continue;
     const { pool, made } = decode<MachineInput>(key, value);
-    // What was made on demand goes when it is given back.
+    // A machine made on demand is removed when it is returned.
     if (made || before.has(keys.node(id, 'source'))) poolsInUse.add(pool);
     else if (!(await removeMachine(store, id, before))) {
       kept.push(id);
-      // Its operation has deadlines that the pool sets.
+      // The pool sets the deadlines of its operation.
       poolsInUse.add(pool);
     }
   }
@@ -78,7 +78,10 @@ export async function loadInventory(store: Store, config: ConfigInput): Promise<
   return { machines: config.machines?.length ?? 0, changed, kept, elsewhere };
 }
 
-/** Which machines belong to which pool, for those who read the store without knowing machines. How many changed. */
+/**
+ * Writes the list of machines of each pool, for readers of the store that do not parse machines. Returns the
+ * number of changed pools.
+ */
 export async function writePoolMembers(store: Store, fence?: Condition): Promise<number> {
   const described = await readInventoryEntries(store);
   const members = new Map<string, string[]>();
@@ -100,7 +103,7 @@ export async function writePoolMembers(store: Store, fence?: Condition): Promise
   return changed;
 }
 
-/** False: it was there already. */
+/** False: the value is unchanged. */
 export async function putIfChanged(
   store: Store,
   before: InventoryEntries,
@@ -113,7 +116,7 @@ export async function putIfChanged(
   return true;
 }
 
-/** False: an operation on it is under way, or it changed meanwhile. */
+/** False: an operation is in progress, or the machine changed meanwhile. */
 export async function removeMachine(
   store: Store,
   id: string,
@@ -139,6 +142,5 @@ export async function commitOne(
 ): Promise<void> {
   const key = 'put' in write ? write.put : write.delete;
   const { committed } = await store.commit([...(fence ? [fence] : []), { key, revision }], [write]);
-  if (!committed)
-    throw new Error(`${key} was changed by somebody else while the inventory was loaded: load it again`);
+  if (!committed) throw new Error(`${key} changed while the inventory was loaded: load it again`);
 }

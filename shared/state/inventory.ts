@@ -21,20 +21,20 @@ export interface OperationRecord {
   readonly revision: number;
 }
 
-/** Something happened to a machine, for those who count. */
+/** A change of a machine's state, for metrics. */
 export interface StateChange {
   readonly pool: string;
-  /** Of the operation that it ended, if it did. */
+  /** Goal of the operation that the change ended, if any. */
   readonly goal?: Operation['goal'] | undefined;
   readonly end?: OperationEnd | undefined;
-  /** From the power being seen on to the Ready node, when that is what happened. */
+  /** Time from power on to the Ready node, when the change is a join. */
   readonly bootMs?: number | undefined;
 }
 
-/** Typed reading of the store. Writing goes through changes.ts. */
+/** Typed reads from the store. Writes are in machine-writes.ts. */
 export interface Inventory {
   readonly store: Store;
-  /** Told of every change of a machine's state, once it is written. */
+  /** Called after every stored change of a machine's state. */
   readonly onStateChange?: ((happened: StateChange) => void) | undefined;
   machines(): Promise<MachineRecord[]>;
   machine(name: string): Promise<MachineRecord | undefined>;

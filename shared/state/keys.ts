@@ -1,4 +1,4 @@
-/** Every key there is. Other tools read them too: a change here is a change of the format. */
+/** Every key in the store. Other tools read them too: a change here is a change of the format. */
 export const keys = {
   nodes: '/baremetal/nodes/',
   pools: '/baremetal/pools/',

@@ -11,7 +11,7 @@ import { keys, splitKey } from './keys.ts';
 import type { Source } from './source.ts';
 import { createStateClock } from './state-clock.ts';
 
-/** Other tools may write to the store too: the key is named when something in it is wrong. */
+/** Parses a value of the store. Other tools may write to it too, so errors name the key. */
 export function parseStored<Value>(schema: z.ZodType<Value>, key: string, value: unknown): Value {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
@@ -23,8 +23,8 @@ export function parseStored<Value>(schema: z.ZodType<Value>, key: string, value:
 export type RecordReader = (entries: readonly Entry[]) => MachineRecord[];
 
 /**
- * Makes records of what stands under /baremetal/nodes/. A value is read and checked once per revision: most of an
- * inventory does not change from one look to the next.
+ * Builds records from the entries under /baremetal/nodes/. A value is parsed once per revision: most of an
+ * inventory does not change between two reads.
  */
 export function createRecordReader(clock: Clock): RecordReader {
   const sinceWhen = createStateClock(clock);
@@ -65,7 +65,7 @@ export function createRecordReader(clock: Clock): RecordReader {
         },
       });
     }
-    // A look at one machine must not make it forget the others; what is gone is forgotten by the next full look.
+    // Reading one machine must not drop the cache of the others; the next full read drops removed machines.
     if (seen.size >= known.size / 2) known = seen;
     else for (const [key, value] of seen) known.set(key, value);
     return records;

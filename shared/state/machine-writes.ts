@@ -9,26 +9,26 @@ import type { Inventory, OperationRecord, StoredOperation } from './inventory.ts
 import { keys } from './keys.ts';
 import type { HistoryEntry, MachineRecord } from './machine-record.ts';
 
-/** How many things that happened to a machine are kept with it. */
+/** Maximum number of history entries of a machine. */
 const historyLength = 50;
 
-/** How many steps of a boot are kept with its operation. */
+/** Maximum number of boot progress entries of an operation. */
 const progressLength = 30;
 
-/** All that the store keeps of a machine. */
+/** All parts of a machine in the store. */
 const recordParts = ['spec', 'status', 'metrics', 'events', 'source'] as const;
 
 export interface EventInput {
   readonly event: MachineEvent;
   readonly by: string;
   readonly why?: string | undefined;
-  /** What was seen just now, kept in the same commit and known to the guards. */
+  /** Current observations, stored in the same commit and visible to the guards. */
   readonly observed?: Partial<MachineStatus> | undefined;
-  /** The intent, for events that begin an operation. */
+  /** The intent, for events that start an operation. */
   readonly begins?: StoredOperation | undefined;
-  /** It is made on demand: its description comes into being with the intent. */
+  /** The machine is made on demand: its spec is created with the intent. */
   readonly creates?: MachineRecord['input'] | undefined;
-  /** It was made on demand and is gone: so is its record. */
+  /** The machine was made on demand and no longer exists: its record is deleted. */
   readonly removes?: boolean | undefined;
   readonly lease: Lease;
   readonly settings: Settings;
@@ -37,12 +37,12 @@ export interface EventInput {
 
 export type ChangeResult =
   | { readonly kind: 'changed'; readonly from: string; readonly to: string }
-  /** The lifecycle says no. */
+  /** The lifecycle does not allow the event. */
   | { readonly kind: 'refused'; readonly why: string }
-  /** Somebody else wrote, or the lease is gone: read again. */
+  /** The machine changed, or the lease is lost: read again. */
   | { readonly kind: 'conflict' };
 
-/** Lets an event happen to a machine: state, history and operation in one fenced compare-and-swap. */
+/** Applies an event to a machine: state, history and operation in one fenced compare-and-swap. */
 export async function applyEvent(
   inventory: Inventory,
   record: MachineRecord,
@@ -75,7 +75,7 @@ export async function applyEvent(
   if (begins) {
     conditions.push(
       { key: keys.operation(begins.id), revision: 0 },
-      // The machine must still be described as the decision saw it.
+      // The spec must still be the one that the decision used.
       { key: keys.node(name, 'spec'), revision: record.revisions.spec },
     );
     writes.push({ put: keys.operation(begins.id), value: encode(begins) });
@@ -108,7 +108,7 @@ export async function applyEvent(
   return { kind: 'changed', from, to };
 }
 
-/** Describes a machine that was made on demand anew, in another size. False: somebody else wrote, so look again. */
+/** Stores another size in the spec of a machine made on demand. False: the machine changed, read it again. */
 export async function resize(
   { store }: Inventory,
   { spec, status, history, revisions }: MachineRecord,
@@ -121,7 +121,7 @@ export async function resize(
     [
       lease.fence,
       { key: description, revision: revisions.spec },
-      // Every change of its state is told there.
+      // Every change of its state is appended there.
       { key: events, revision: revisions.events },
     ],
     [
@@ -132,7 +132,7 @@ export async function resize(
   return committed;
 }
 
-/** Writes down what was seen of a machine, where it differs, without changing its state. */
+/** Saves changed observations of a machine without changing its state. */
 export async function saveObservation(
   inventory: Inventory,
   record: MachineRecord,
@@ -151,7 +151,7 @@ export async function saveObservation(
   return committed;
 }
 
-/** Remembers something between evaluations. */
+/** Saves since when a machine has been idle. */
 export async function saveIdle(
   inventory: Inventory,
   record: MachineRecord,
@@ -165,7 +165,7 @@ export async function saveIdle(
   );
 }
 
-/** Keeps what a BMC measured. Somebody else's write meanwhile wins: the next look measures again. */
+/** Saves the measurements of a BMC. A concurrent write wins: the next read measures again. */
 export async function saveMeasured(
   inventory: Inventory,
   record: MachineRecord,
@@ -179,14 +179,14 @@ export async function saveMeasured(
   await inventory.store.commit(
     [
       { key, revision: record.revisions.metrics },
-      // Not for a machine that has just been removed.
+      // Does not bring back a machine that has just been removed.
       { key: keys.node(record.spec.name, 'spec'), revision: record.revisions.spec },
     ],
     [{ put: key, value: encode({ ...record.metrics, ...news, log }) }],
   );
 }
 
-/** Writes down how far a boot has come. What is known already, or whose operation is over, is not written. */
+/** Appends a boot step to the operation. A known step, and a step of an ended operation, are not written. */
 export async function appendBootProgress(
   inventory: Inventory,
   operation: string,
@@ -211,13 +211,13 @@ const withProgress = (
   progress: [...progress, { at: now, what }].slice(-progressLength),
 });
 
-/** What else has to hold, and to be written, with a command. */
+/** Additional conditions and writes of the commit that records a command. */
 export interface ExtraWrites {
   readonly conditions: readonly Condition[];
   readonly writes: readonly Write[];
 }
 
-/** Writes a command down before it is sent. False: the operation is no longer ours to carry out. */
+/** Records a command before it is sent. False: the operation changed or the lease is lost. */
 export async function recordCommand(
   inventory: Inventory,
   record: MachineRecord,
@@ -246,7 +246,7 @@ export async function recordCommand(
           ...record.status,
           lastPowerAction: verb,
           powerActionTime: now,
-          // On is sent only once off has been read to be sure: whatever was pending has come.
+          // On is sent only after off was read reliably, so no earlier off command can still be pending.
           pendingOff: verb === 'on' ? undefined : { verb, at: now },
         }),
       },

@@ -13,20 +13,20 @@ export interface StoredOffer {
   readonly sealed: SealedOffer;
   readonly serial: number;
   readonly receivedAt: number;
-  /** The listing it was read from; `published`: it was sent to us. */
+  /** The URL of the listing it was read from; `published`: its provider sent it to us. */
   readonly from: string;
   readonly latencyMs?: number | undefined;
 }
 
-/** Sent to us by its provider: ours to pass on. */
+/** The provider sent the offer to us: it is part of our listing. */
 export const pushed = 'published';
 
-/** An offer that has ended is shown for a while: people look for it. */
+/** Expired offers are shown for this long. */
 const graceMs = 3_600_000;
 
 const maxTries = 5;
 
-/** Every offer that is known, those that have just ended included. */
+/** All stored offers, including recently expired ones. */
 export async function readOffers(store: Store): Promise<Offer[]> {
   return (await readStoredOffers(store)).map(({ offer, latencyMs }) => ({ ...offer, latencyMs }));
 }
@@ -36,10 +36,10 @@ export async function readStoredOffers(store: Store): Promise<StoredOffer[]> {
   return entries.map(({ key, value }) => decode<StoredOffer>(key, value));
 }
 
-/** `older`: a later publication of it is known, or another one with the same number. */
+/** `older`: a later publication, or another one with the same serial, is stored. */
 export type OfferWrite = 'new' | 'known' | 'older';
 
-/** Keeps an offer unless a later one is there already. */
+/** Stores an offer unless a later one is stored. */
 export async function writeOffer(
   store: Store,
   { published, sealed }: VerifiedOffer,
@@ -57,7 +57,7 @@ export async function writeOffer(
       sealed,
       serial: published.serial,
       receivedAt: now,
-      // What was sent to us stays ours to pass on, wherever else it is read.
+      // An offer that was sent to us stays in our listing, even if another listing has it too.
       from: before?.from === pushed ? pushed : from,
       latencyMs: before?.latencyMs,
     };
@@ -69,14 +69,14 @@ export async function writeOffer(
   }
 }
 
-/** Writes down how long each provider took to answer, where that has changed much. */
+/** Saves the latency of each provider, where it changed by more than 20 %. */
 export async function saveLatencies(store: Store, latencies: ReadonlyMap<string, number>): Promise<void> {
   const { entries } = await store.list(keys.offers);
   for (const { key, value, revision } of entries) {
     const stored = decode<StoredOffer>(key, value);
     const latencyMs = latencies.get(stored.offer.endpoint);
     if (latencyMs === undefined || isSimilar(stored.latencyMs, latencyMs)) continue;
-    // Somebody else's write meanwhile wins: the next look measures again.
+    // A concurrent write wins: the next refresh measures again.
     await store.commit([{ key, revision }], [{ put: key, value: encode({ ...stored, latencyMs }) }]);
   }
 }
@@ -84,14 +84,14 @@ export async function saveLatencies(store: Store, latencies: ReadonlyMap<string,
 const isSimilar = (before: number | undefined, now: number): boolean =>
   before !== undefined && Math.abs(before - now) <= Math.max(2, before / 5);
 
-/** Removes one, as long as it is not later than `serial`. */
+/** Deletes an offer unless its serial is later than `serial`. */
 export async function deleteOffer(store: Store, id: string, serial: number): Promise<void> {
   const entry = await store.get(keys.offer(id));
   if (!entry || decode<StoredOffer>(entry.key, entry.value).serial > serial) return;
   await store.commit([{ key: entry.key, revision: entry.revision }], [{ delete: entry.key }]);
 }
 
-/** Removes what ended long ago, and at once what we would not take any more. Answers what is left. */
+/** Deletes offers that expired long ago and offers that are no longer acceptable. Returns the rest. */
 export async function pruneOffers(
   store: Store,
   trust: readonly TrustedProvider[],

@@ -2,20 +2,20 @@ import type { Store } from '../ports/store.ts';
 import { decode, encode } from './codec.ts';
 import { keys } from './keys.ts';
 
-/** What somebody wanted of discovery, and what came of it. Nothing in it is a credential. */
+/** A request to discovery and its result. Contains no credentials. */
 export interface AuditEntry {
   readonly at: number;
   readonly what: 'nonce' | 'exchange' | 'publish' | 'offer';
-  /** The cluster it is about, as far as that is known. */
+  /** The cluster ID, if known. */
   readonly who: string;
-  /** Who asked, or where it was read. */
+  /** The address of the caller, or the URL of the listing. */
   readonly from: string;
   readonly result: 'accepted' | (string & {});
   readonly why?: string | undefined;
 }
 
 export interface StoredAuditEntry extends AuditEntry {
-  /** The same again and again is one entry; `at` is the last time. */
+  /** Repeated identical requests are one entry; `at` is the time of the last. */
   readonly times: number;
   readonly firstAt: number;
 }
@@ -25,7 +25,7 @@ interface Book {
   readonly refused: readonly StoredAuditEntry[];
 }
 
-/** Of each kind: whoever is refused a thousand times does not wash away who was let in. */
+/** Per kind, so that many refusals do not evict the accepted entries. */
 const maxEntries = 100;
 const maxTries = 10;
 
@@ -35,7 +35,7 @@ async function readBook(store: Store) {
   return { book, revision: entry?.revision ?? 0 };
 }
 
-/** The latest first. */
+/** Newest first. */
 export async function readAudit(store: Store): Promise<StoredAuditEntry[]> {
   const { book } = await readBook(store);
   return [...book.accepted, ...book.refused].sort((a, b) => b.at - a.at);

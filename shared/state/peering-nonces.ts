@@ -3,12 +3,12 @@ import type { Lease, Store } from '../ports/store.ts';
 import { decode, encode } from './codec.ts';
 import { keys } from './keys.ts';
 
-/** The nonce that a peer was given last. */
+/** The last nonce of a peer. */
 export interface NonceRecord {
-  /** SHA-256 of it: the nonce itself stays in the cluster. */
+  /** SHA-256 of the nonce, which itself stays in the cluster. */
   readonly hash: string;
   readonly at: number;
-  /** When an exchange with it succeeded: it is good for no other. */
+  /** Time of the successful exchange: a nonce is valid for one. */
   readonly usedAt?: number | undefined;
 }
 
@@ -21,7 +21,7 @@ export async function readNonce(store: Store, cluster: string): Promise<NonceRec
   return entry && decode<NonceRecord>(entry.key, entry.value);
 }
 
-/** Under the lease of the peer's exchange. False: it was lost meanwhile. */
+/** Requires the lease of the peer's exchange. False: the lease is lost. */
 export async function writeNonce(
   store: Store,
   cluster: string,

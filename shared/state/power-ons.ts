@@ -9,8 +9,8 @@ import type { ExtraWrites } from './machine-writes.ts';
 export type PowerOnSlot = { readonly wait: string } | { readonly extra: ExtraWrites | undefined };
 
 /**
- * Whether a machine may be powered on now, by the limits per minute, rack and circuit. The answer counts only if
- * `also` goes into the commit that records the command: whoever comes at the same time loses it, and asks again.
+ * Whether the limits per minute, rack and circuit allow a power-on now. The answer is valid only if `extra`
+ * is part of the commit that records the command: of concurrent callers one wins, and the others ask again.
  */
 export async function reservePowerOn(
   store: Store,
@@ -18,7 +18,7 @@ export async function reservePowerOn(
   { rateLimits }: Settings,
   now: number,
 ): Promise<PowerOnSlot> {
-  // Without limits there is no window that everybody would have to write to.
+  // Without limits no shared window has to be written.
   if (!isLimited(rateLimits)) return { extra: undefined };
   const key = keys.global('power-ons');
   const entry = await store.get(key);

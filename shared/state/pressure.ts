@@ -5,10 +5,10 @@ import type { PressureReport } from '../schema/pressure.ts';
 import { decode, encode } from './codec.ts';
 import { keys } from './keys.ts';
 
-/** What nobody repeats for so long is over, or its sensor is: it counts no more. Sensors repeat every 10 s. */
+/** Readings that are not repeated for this long expire. Sensors repeat every 10 s. */
 const pressureExpiryMs = 60_000;
 
-/** A node that nothing was heard of for so long is likely gone. */
+/** A node without reports for this long is deleted. */
 const nodeExpiryMs = 24 * 3_600_000;
 
 interface StoredReading extends Omit<PressureReading, 'node'> {
@@ -18,23 +18,23 @@ interface StoredReading extends Omit<PressureReading, 'node'> {
 
 /** The value under a node's key. */
 interface NodePressure {
-  /** Of the last report that was taken. */
+  /** Sequence number of the last accepted report. */
   readonly sequence: number;
   readonly readings: Readonly<Partial<Record<PressureCategory, StoredReading>>>;
 }
 
 export interface Recorded {
-  /** Those that changed something: a band, or what had been forgotten. */
+  /** Reports that changed a band, or renewed an expired reading. */
   readonly news: readonly PressureReport[];
-  /** Those that were older than what is known. */
+  /** Number of reports older than the stored one. */
   readonly old: number;
 }
 
-/** A commit takes no more. */
+/** Limit of keys in one commit. */
 const atOnce = 50;
 const maxTries = 5;
 
-/** Writes down what sensors told. A report that is not newer than the last one of its node changes nothing. */
+/** Records reports of sensors. A report that is not newer than the last one of its node changes nothing. */
 export async function recordPressure(
   store: Store,
   reports: readonly PressureReport[],
@@ -64,7 +64,7 @@ export async function recordPressure(
   return { news, old };
 }
 
-/** In order of their numbers, whatever order they came in. */
+/** Applies reports in order of their sequence numbers. */
 function merge(entry: Entry | undefined, reports: readonly PressureReport[], now: number) {
   const known = entry ? decode<NodePressure>(entry.key, entry.value) : { sequence: 0, readings: {} };
   let { sequence } = known;
@@ -89,7 +89,7 @@ function merge(entry: Entry | undefined, reports: readonly PressureReport[], now
 const isFresh = (reading: StoredReading | undefined, now: number): boolean =>
   reading !== undefined && now - reading.at <= pressureExpiryMs;
 
-/** What nodes feel now, as far as it was told lately. */
+/** The current readings of all nodes, without expired ones. */
 export async function readPressure(store: Store, now: number): Promise<PressureReading[]> {
   const { entries } = await store.list(keys.pressures);
   return entries.flatMap(({ key, value }) =>
@@ -106,7 +106,7 @@ export async function readPressure(store: Store, now: number): Promise<PressureR
   );
 }
 
-/** Looked for when a node is new, which is when others may have gone. */
+/** Deletes expired nodes. Runs when a node is new, which is when others may have been removed. */
 async function pruneNodes(store: Store, now: number): Promise<void> {
   const { entries } = await store.list(keys.pressures);
   const gone = entries.filter(({ key, value }) =>

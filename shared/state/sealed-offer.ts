@@ -5,13 +5,13 @@ import { isSignedBy, signerOf } from '../crypto/ed25519.ts';
 import { PublishedOffer, SealedOffer, toOffer } from '../schema/offer.ts';
 import { describeProblem, fieldProblems } from '../schema/zod-issue.ts';
 
-/** So that a signature under anything else never counts as one under an offer. */
+/** Domain separation: a signature of other data is never valid for an offer. */
 const domain = 'bamel.dev/offer.v1\n';
 
-/** Clocks differ. */
+/** Tolerated clock difference. */
 const skewMs = 60_000;
 
-/** Whoever signs for longer has lost control of what it offers. */
+/** The longest validity that an offer may have. */
 const maxValidityMs = 24 * 3_600_000;
 
 type RefusalReason =
@@ -27,7 +27,7 @@ type RefusalReason =
 export interface OfferRefusal {
   readonly reason: RefusalReason;
   readonly why: string;
-  /** Of whom it says it is, where that is signed for. */
+  /** The offer, if its signature is valid. */
   readonly published?: PublishedOffer;
 }
 
@@ -44,7 +44,7 @@ export interface Publication {
   readonly serial: number;
 }
 
-/** Signs what we offer. Throws where the key is none. */
+/** Signs an offer of ours. Throws if the key is not valid. */
 export function sealOffer(
   terms: OfferTerms,
   { validFrom, validUntil, ...rest }: Publication,
@@ -63,7 +63,10 @@ export function sealOffer(
   return { payload, publicKey, signature: sign(`${domain}${payload}`).toString('base64url') };
 }
 
-/** Whether an offer is what it says it is, and one that we take. Nothing is read that nobody trusted has signed. */
+/**
+ * Verifies the signature, validity and price of an offer. Its payload is parsed only after a trusted key has
+ * signed it.
+ */
 export function verifyOffer(
   input: unknown,
   { trust, now }: { readonly trust: readonly TrustedProvider[]; readonly now: number },
@@ -74,9 +77,9 @@ export function verifyOffer(
   const { payload, publicKey, signature } = sealed;
   const holders = trust.filter((one) => one.publicKey === publicKey);
   if (holders.length === 0)
-    return { reason: 'untrusted', why: `nobody in remote.trust has the key ${publicKey}` };
+    return { reason: 'untrusted', why: `remote.trust does not contain the key ${publicKey}` };
   if (!isSignedBy(publicKey, `${domain}${payload}`, Buffer.from(signature, 'base64url')))
-    return { reason: 'forged', why: 'the signature is not of this offer: it was changed on its way' };
+    return { reason: 'forged', why: 'the signature does not match: the offer was changed in transit' };
   const parsed = PublishedOffer.safeParse(parsePayload(payload));
   if (!parsed.success) return { reason: 'malformed', why: problems(PublishedOffer, parsed.error) };
   const published = parsed.data;
@@ -108,7 +111,7 @@ function priceProblem(published: PublishedOffer, { maxPrice }: TrustedProvider):
 
 const iso = (at: number): string => new Date(at).toISOString();
 
-/** Undefined where it is none, which no schema takes. */
+/** Undefined if it is not JSON; the schema then rejects it. */
 function parsePayload(payload: string): unknown {
   try {
     return JSON.parse(Buffer.from(payload, 'base64url').toString('utf8'));

@@ -7,12 +7,15 @@ import { keys } from './keys.ts';
 
 const prefix = keys.seenEvent('ids-');
 
-/** The newest are kept: about half a megabyte of them. */
+/** Older ids are deleted. The limit is about half a megabyte. */
 const maxIds = 20_000;
-/** In one value; and so many values are removed in one commit. Well below what a commit may hold. */
+/** Ids per value, and values removed per commit: well below the limits of a commit. */
 const maxBatchIds = 500;
 const maxRemoved = 50;
-/** So many of about the same time are made one: whoever starts anew reads them all before its first event. */
+/**
+ * This many batches of about the same time are merged: a new process reads all of them before its first
+ * event.
+ */
 const minMerged = 8;
 const windowsKept = 4;
 
@@ -26,12 +29,12 @@ export interface StoredSeenEvents extends SeenEvents {
 }
 
 /**
- * Ids of handled events, shared through the store. Read from memory, which a watch keeps up to date; written
- * together, however many come at once, so that a storm of events costs a few commits.
+ * Ids of handled events, shared through the store. Reads are served from memory, which a watch updates;
+ * concurrent writes are batched, so that a storm of events costs a few commits.
  */
 export function createSeenEvents(store: Store, clock: Clock, keepMs: number): StoredSeenEvents {
   const batches = new Map<string, Batch>();
-  /** In how many batches each id is: while some are made one, it is in two. */
+  /** Number of batches that contain each id: during a merge it is two. */
   const known = new Map<string, number>();
   const loaded = Promise.withResolvers<void>();
   let watching: Promise<Watch> | undefined;
@@ -60,7 +63,7 @@ export function createSeenEvents(store: Store, clock: Clock, keepMs: number): St
       loaded.resolve();
     }
   };
-  /** Begun with the first event, not with the process: what never gets one has nothing to watch. */
+  /** Starts with the first event, because a process without events needs no watch. */
   const ensureWatching = async (): Promise<void> => {
     watching ??= store.watch(prefix, take);
     await watching.catch((error: unknown) => {
@@ -80,7 +83,7 @@ export function createSeenEvents(store: Store, clock: Clock, keepMs: number): St
     // Keys sort by time: the oldest go first.
     return [...batches.keys()].sort().filter(isOld).slice(0, maxRemoved);
   };
-  /** Several that are of about the same time and fit into one. */
+  /** Batches of about the same time that fit into one. */
   const mergeable = (): readonly string[] => {
     const windows = Map.groupBy(batches, ([, { at }]) => Math.floor((at * windowsKept) / keepMs));
     for (const window of windows.values()) {
@@ -115,7 +118,7 @@ export function createSeenEvents(store: Store, clock: Clock, keepMs: number): St
     for (const { put, batch } of puts) learn(put, batch);
     for (const key of removed) forget(key);
   };
-  /** Written once those before it are, with all that came meanwhile. */
+  /** Written after the previous batch, with all ids that arrive until then. */
   const startBatch = () => {
     const ids: string[] = [];
     const written = last.then(() => {
@@ -143,15 +146,18 @@ export function createSeenEvents(store: Store, clock: Clock, keepMs: number): St
   };
 }
 
-/** Called by a watch, where nobody could be told: what cannot be read is no id, and the first to be removed. */
+/**
+ * Runs in a watch callback and cannot report errors: an unreadable value counts as an empty batch, which is
+ * removed first.
+ */
 function batchOf(value: string): Batch {
   try {
     const { at, ids } = JSON.parse(value) as Batch;
-    // There may be thousands, all read before the first event is handled: no schema.
+    // Without a schema: a process reads thousands of these before its first event.
     if (typeof at === 'number' && Array.isArray(ids) && ids.every((id) => typeof id === 'string'))
       return { at, ids };
   } catch {
-    // Treated like any other that cannot be read.
+    // Handled like any other unreadable value.
   }
   return { at: 0, ids: [] };
 }

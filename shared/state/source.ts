@@ -1,4 +1,7 @@
-/** Who describes a machine, a pool or the settings. What has no source is from the file, which alone removes it. */
+/**
+ * The source of a machine, a pool or the settings. Without a source it comes from the config file, and only
+ * the file removes it.
+ */
 export type Source =
   | { readonly from: 'resource'; readonly namespace: string; readonly name: string; readonly uid: string }
   | { readonly from: 'import' };

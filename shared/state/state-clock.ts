@@ -2,9 +2,8 @@ import type { MachineStatus } from '../core/machine/machine.ts';
 import type { Clock } from '../ports/clock.ts';
 
 /**
- * Since when a machine has been in its state, by this process's own monotonic clock where it saw the state
- * begin: whoever wrote it down may have a clock that is off, and ours may be set while we wait. A process that
- * has just started only knows what is written.
+ * Start of a machine's state, by this process's monotonic clock if it observed the change: the writer's clock
+ * may be off, and ours may be set meanwhile. A new process only knows the stored time.
  */
 export function createStateClock(clock: Clock): (name: string, status: MachineStatus) => number {
   const seen = new Map<string, { readonly written: number; readonly at: number | undefined }>();

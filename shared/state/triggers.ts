@@ -3,23 +3,23 @@ import type { Lease, Store } from '../ports/store.ts';
 import { decode, encode } from './codec.ts';
 import { keys } from './keys.ts';
 
-/** On which side of its threshold a trigger was found, and since when. */
+/** The side of its threshold that a trigger is on, and since when. */
 export interface TriggerTime {
   readonly pool: string;
   readonly trigger: string;
   readonly threshold: number;
   readonly beyond: boolean;
   readonly since: number;
-  /** When that was last seen, to about `seenEveryMs`. */
+  /** Time of the last observation, to about `seenEveryMs`. */
   readonly at: number;
 }
 
 const key = keys.global('triggers');
 
-/** Not written down more often, while nothing changes. */
+/** Minimum interval between writes while nothing changes. */
 const seenEveryMs = 60_000;
 
-/** After so long without a number nobody knows what it did meanwhile: the duration begins anew. */
+/** After a gap this long the value in between is unknown: the duration starts again. */
 export const maxGapMs = 300_000;
 
 export interface TriggerTimes {
@@ -33,7 +33,7 @@ export async function readTriggerTimes(store: Store): Promise<TriggerTimes> {
   return { times: decode<{ times: TriggerTime[] }>(key, entry.value).times, revision: entry.revision };
 }
 
-/** Since when a trigger has been on the side of its threshold that this value is on. */
+/** The side of the threshold for this value, and since when. */
 export function updateTriggerTime(
   pool: string,
   { name, threshold, scaleDirection }: Trigger,
@@ -47,7 +47,7 @@ export function updateTriggerTime(
   return { pool, trigger: name, threshold, beyond, since: same ? before.since : now, at: now };
 }
 
-/** Writes down what is news. Lost to somebody else's write it is made good by the next evaluation. */
+/** Stores changes. If a concurrent write wins, the next evaluation stores them. */
 export async function writeTriggerTimes(
   store: Store,
   { times, revision }: TriggerTimes,

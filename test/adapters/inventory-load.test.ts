@@ -206,6 +206,6 @@ test('somebody else who writes at the same time is not overwritten unseen', asyn
     commit: (conditions, writes) => store.commit(conditions, writes),
   };
   await expect(loadInventory(racing, config([machine('m-1', { rack: 'y' })]))).rejects.toThrow(
-    `${keys.node('m-1', 'spec')} was changed by somebody else while the inventory was loaded: load it again`,
+    `${keys.node('m-1', 'spec')} changed while the inventory was loaded: load it again`,
   );
 });

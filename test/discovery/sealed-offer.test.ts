@@ -59,15 +59,15 @@ test('an offer that is sealed is opened again, as decisions want it', () => {
 const sealed = seal();
 const cheaper = Buffer.from(JSON.stringify({ ...published, price: {} })).toString('base64url');
 const forgeries: [what: string, given: unknown, reason: string, why: RegExp][] = [
-  ['the payload changed', { ...sealed, payload: cheaper }, 'forged', /changed on its way/],
+  ['the payload changed', { ...sealed, payload: cheaper }, 'forged', /changed in transit/],
   ['another signature', { ...sealed, signature: seal({}, { serial: 8 }).signature }, 'forged', /changed/],
-  ['signed by somebody unknown', seal({}, {}, stranger.privateKey), 'untrusted', /nobody in remote.trust/],
-  ['the key of another', { ...sealed, publicKey: stranger.publicKey }, 'untrusted', /nobody in remote.trust/],
+  ['signed by somebody unknown', seal({}, {}, stranger.privateKey), 'untrusted', /remote.trust does not contain/],
+  ['the key of another', { ...sealed, publicKey: stranger.publicKey }, 'untrusted', /remote.trust does not contain/],
   [
     'signed for something else with the right key',
     { ...sealed, signature: signerOf(privateKey).sign(sealed.payload).toString('base64url') },
     'forged',
-    /changed on its way/,
+    /changed in transit/,
   ],
   [
     'an offer for another cluster',

@@ -112,6 +112,6 @@ describe('strays', () => {
     world.clock.pass(2 * minute);
     await process.tick();
     expect(released).toEqual(['stray']);
-    expect(world.said).toContain('stray machines found');
+    expect(world.said).toContain('orphaned machines found');
   });
 });
