@@ -28,7 +28,7 @@ async function runHost(file: string): Promise<void> {
   if (config) {
     const loaded = await loadInventory(deps.inventory.store, config).catch(exitOnMistake);
     log.info(
-      { step: 'start', ...loaded, story: `${loaded.machines} machines in the inventory` },
+      { step: 'start', ...loaded, text: `${loaded.machines} machines in the inventory` },
       'inventory loaded',
     );
   }
@@ -42,7 +42,7 @@ async function runHost(file: string): Promise<void> {
     kWhPrice: settings.kWhPrice,
     provider: orExit(() => providerOptions(settings)),
   }).catch(exitOnMistake);
-  log.info({ step: 'start', url: host.url, story: `listening on ${host.url}` }, 'listening');
+  log.info({ step: 'start', url: host.url, text: `listening on ${host.url}` }, 'listening');
   stopOnSignal(log, async () => {
     await host.close();
     await door.close();

@@ -6,7 +6,7 @@ import { ClusterError } from '../shared/ports/cluster.ts';
 import type { Store } from '../shared/ports/store.ts';
 import { realClock } from '../shared/process/clock.ts';
 import { createLog } from '../shared/process/log.ts';
-import { HttpError } from '../shared/server/http-answer.ts';
+import { HttpError } from '../shared/server/http-response.ts';
 import { readEnergy } from '../shared/state/energy.ts';
 import { createInventory } from '../shared/state/inventory.ts';
 import { createEnergyView } from '../shared/view/energy.ts';

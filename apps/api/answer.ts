@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Answer, HttpError } from '../../shared/server/http-answer.ts';
+import { HttpError, type HttpResponse } from '../../shared/server/http-response.ts';
 import type { May, Route } from '../../shared/server/routes.ts';
 import type { ApiDeps, ApiRow } from '../../shared/view/row.ts';
 import { rows } from '../../shared/view/rows.ts';
@@ -53,7 +53,7 @@ interface Question {
   readonly may: May;
 }
 
-async function answer(deps: ApiDeps, { era, path, query, known, may }: Question): Promise<Answer> {
+async function answer(deps: ApiDeps, { era, path, query, known, may }: Question): Promise<HttpResponse> {
   const row = rows.map((one) => ({ one, name: nameIn(one, path) })).find(({ name }) => name !== undefined);
   if (!row) throw new HttpError(404, `nothing is at ${path}`, { paths: rows.map((one) => one.path) });
   const { view, surroundings } = deps;

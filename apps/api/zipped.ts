@@ -1,15 +1,15 @@
 import type { IncomingMessage } from 'node:http';
 import { promisify } from 'node:util';
 import { constants, gzip } from 'node:zlib';
-import { type Answer, rendered } from '../../shared/server/http-answer.ts';
+import { type HttpResponse, renderResponse } from '../../shared/server/http-response.ts';
 
 const zip = promisify(gzip);
 /** Less is not worth the work. */
 const leastBytes = 1_024;
 
 /** A thousand machines are alike: what is sent of them shrinks to a thirtieth, in a few milliseconds. */
-export async function zipped(answer: Answer, { headers }: IncomingMessage): Promise<Answer> {
-  const plain = rendered(answer);
+export async function zipped(answer: HttpResponse, { headers }: IncomingMessage): Promise<HttpResponse> {
+  const plain = renderResponse(answer);
   const { body } = plain;
   if (
     body === undefined ||

@@ -1,6 +1,6 @@
 import type { Deps } from '../../functions/deps.ts';
 import { normalMac, renderScript } from '../../shared/core/machine/boot.ts';
-import { HttpError } from '../../shared/server/http-answer.ts';
+import { HttpError } from '../../shared/server/http-response.ts';
 import type { Route } from '../../shared/server/routes.ts';
 import { appendBootProgress } from '../../shared/state/machine-writes.ts';
 
@@ -50,7 +50,7 @@ export function bootRoute({ inventory, clock, log }: Pick<Deps, 'inventory' | 'c
       if (operation && request.method === 'GET')
         await appendBootProgress(inventory, operation, 'asked for its boot script', clock.now());
       log.info(
-        { step: 'boot', machine: name, profile, story: `boots ${profile} from the network` },
+        { step: 'boot', machine: name, profile, text: `boots ${profile} from the network` },
         'boot script served',
       );
       return {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { Log } from '../../shared/process/log.ts';
-import { HttpError } from '../../shared/server/http-answer.ts';
+import { HttpError } from '../../shared/server/http-response.ts';
 import type { Route } from '../../shared/server/routes.ts';
 import { type ConsoleFiles, loadConsole, typeOf } from './files.ts';
 

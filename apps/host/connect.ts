@@ -94,8 +94,8 @@ export async function connect(options: ConnectOptions): Promise<Connected> {
     (settings.credentialsDir
       ? credentialsFromFolder(settings.credentialsDir)
       : credentialsFromSecrets(kube, clock));
-  const warnIfInsecure = insecurityWarning((machine, story) =>
-    log.warn({ step: 'power', machine, story }, 'connection to the BMC is not secure'),
+  const warnIfInsecure = insecurityWarning((machine, text) =>
+    log.warn({ step: 'power', machine, text }, 'connection to the BMC is not secure'),
   );
   return {
     deps: {

@@ -6,7 +6,7 @@ import type { BamelEvent, EventSink } from '../../shared/ports/events.ts';
 import type { Resource } from '../../shared/ports/resources.ts';
 import type { Metrics } from '../../shared/process/metrics.ts';
 import { createLocalSink, type LocalSink } from '../../shared/server/local-sink.ts';
-import { type Served, serve } from '../../shared/server/serve.ts';
+import { type RunningServer, serve } from '../../shared/server/serve.ts';
 import { createDeadLetters } from '../../shared/state/dead-letters.ts';
 import { openApi } from '../api/api.ts';
 import { bootRoute } from '../boot/route.ts';
@@ -60,7 +60,7 @@ export async function startHost({
     concurrency,
   });
   const api = await openApi(deps, kWhPrice);
-  const served: Served = await serve(functions, {
+  const served: RunningServer = await serve(functions, {
     ...where,
     routes: [...consoleRoutes(log), ...api.routes, bootRoute(deps), ...routesOf({ ...deps, sink })],
     log,

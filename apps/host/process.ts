@@ -56,7 +56,7 @@ export function stopOnSignal(log: Log, stop: () => Promise<void>): void {
     if (stopping) process.exit(130);
     stopping = true;
     log.info(
-      { step: 'stop', signal, story: 'finishing what is under way; again to stop at once' },
+      { step: 'stop', signal, text: 'finishing what is under way; again to stop at once' },
       'stopping',
     );
     stop().then(

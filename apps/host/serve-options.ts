@@ -32,11 +32,11 @@ export function doorOf(
           : kubeTokenReview(transport, {
               audience: tokenAudience,
               callers,
-              tellers: pressureCallers,
+              reporters: pressureCallers,
               clock,
               log,
             }),
-      tellers: {
+      reporters: {
         token: pressureTokenFile === undefined ? undefined : tokenFromFile(pressureTokenFile),
         accounts: pressureCallers,
         event: events.pressureChanged,

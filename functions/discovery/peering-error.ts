@@ -1,4 +1,4 @@
-import { HttpError } from '../../shared/server/http-answer.ts';
+import { HttpError } from '../../shared/server/http-response.ts';
 
 /** The reasons to refuse a peering, with their HTTP status. */
 const statuses = {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ClusterID, PublicKey, SealedOffer } from '../../shared/schema/offer.ts';
-import { HttpError } from '../../shared/server/http-answer.ts';
+import { HttpError } from '../../shared/server/http-response.ts';
 import { jsonBody } from '../../shared/server/json-body.ts';
 import { createRateLimit } from '../../shared/server/rate-limit.ts';
 import type { Route } from '../../shared/server/routes.ts';

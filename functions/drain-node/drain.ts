@@ -145,7 +145,7 @@ function logProgress({ log }: Deps, { spec, status }: MachineRecord, progress: D
       step: 'drain',
       machine: spec.name,
       ...progress,
-      story: waitingFor ? `${gone}; waits for ${waitingFor}` : gone,
+      text: waitingFor ? `${gone}; waits for ${waitingFor}` : gone,
     },
     'draining',
   );

@@ -50,8 +50,8 @@ export async function finishDrain(
   deps.failpoint('drain-after-result');
   const { podsTotal } = progress;
   const moved = podsTotal > 0 ? `${podsTotal} ${plural(podsTotal, 'pod')} moved` : 'it was empty';
-  const story = `drained, ${moved}${warning ? `; ${warning}` : ''}`;
-  deps.log[warning ? 'warn' : 'info']({ step: 'drain', machine: name, ...progress, story }, 'drained');
+  const text = `drained, ${moved}${warning ? `; ${warning}` : ''}`;
+  deps.log[warning ? 'warn' : 'info']({ step: 'drain', machine: name, ...progress, text }, 'drained');
   await deps.sink.emit(machineEvent(events.machineDrained, name));
   if (node)
     await recordNodeEvent(
@@ -59,7 +59,7 @@ export async function finishDrain(
       node,
       warning ? 'Warning' : 'Normal',
       'Drained',
-      `machine ${name} is ${story}`,
+      `machine ${name} is ${text}`,
     );
   return 'drained';
 }
@@ -89,10 +89,10 @@ export async function abortDrain(
   });
   if (result.kind !== 'changed') return undefined;
   const why = 'why' in event ? event.why : event.type;
-  const story = `gave up: ${why}. It is uncordoned and stays on`;
-  deps.log.warn({ step: 'drain', machine: name, story }, 'drain given up');
+  const text = `gave up: ${why}. It is uncordoned and stays on`;
+  deps.log.warn({ step: 'drain', machine: name, text }, 'drain given up');
   await deps.sink.emit(machineEvent(events.drainAborted, name));
-  if (node) await recordNodeEvent(deps, node, 'Warning', 'DrainAborted', `drain of machine ${name} ${story}`);
+  if (node) await recordNodeEvent(deps, node, 'Warning', 'DrainAborted', `drain of machine ${name} ${text}`);
   return `gave up: ${why}`;
 }
 

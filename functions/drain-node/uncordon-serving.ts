@@ -42,9 +42,9 @@ export async function uncordonServing(
     // Read again under the lease: another drain may have started.
     const [record, node] = await Promise.all([deps.inventory.machine(spec.name), deps.cluster.node(name)]);
     if (!record || !node || !isServing(record) || !(await uncordon(deps.cluster, node))) return undefined;
-    const story = 'is needed after all: uncordoned';
-    deps.log.info({ step: 'drain', machine: spec.name, node: name, story }, 'drain called off');
-    await recordNodeEvent(deps, node, 'Normal', 'DrainCalledOff', `machine ${spec.name} ${story}`);
+    const text = 'is needed after all: uncordoned';
+    deps.log.info({ step: 'drain', machine: spec.name, node: name, text }, 'drain called off');
+    await recordNodeEvent(deps, node, 'Normal', 'DrainCalledOff', `machine ${spec.name} ${text}`);
     return 'uncordoned';
   });
 }

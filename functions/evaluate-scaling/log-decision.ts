@@ -16,7 +16,7 @@ export function logDecision(log: Log, decision: string, record: DecisionRecord, 
         step: 'evaluate',
         decision,
         waiting,
-        story: `${waiting} ${plural(waiting, 'pod')} cannot be scheduled (${record.demand
+        text: `${waiting} ${plural(waiting, 'pod')} cannot be scheduled (${record.demand
           .slice(0, 3)
           .map(({ pods, requests }) => `${pods} × ${describe(requests)}`)
           .join(', ')}${record.demand.length > 3 ? ', …' : ''})`,
@@ -31,7 +31,7 @@ export function logDecision(log: Log, decision: string, record: DecisionRecord, 
         ? rejected.slice(0, 3).map((other) => `; ${other.machine} rejected (${other.why})`)
         : [];
     log.info(
-      { step: 'decide', decision, machine, kind, why, story: `${verb}: ${why}${others.join('')}` },
+      { step: 'decide', decision, machine, kind, why, text: `${verb}: ${why}${others.join('')}` },
       'decided',
     );
   }
@@ -41,7 +41,7 @@ export function logDecision(log: Log, decision: string, record: DecisionRecord, 
         step: 'decide',
         decision,
         unmet: record.unmet.slice(0, 10),
-        story: `no machine for ${record.unmet.reduce((sum, { pods }) => sum + pods, 0)} of them`,
+        text: `no machine for ${record.unmet.reduce((sum, { pods }) => sum + pods, 0)} of them`,
       },
       'demand is unmet',
     );

@@ -44,13 +44,13 @@ export function createPressureQueue(
       const view = await cluster.view();
       for (const report of news.slice(0, maxReported)) {
         const { node, category, from, to, level } = report;
-        const story = describe(report, view);
-        log.info({ step: 'pressure', node, category, from, to, level, story }, 'pressure changed');
+        const text = describe(report, view);
+        log.info({ step: 'pressure', node, category, from, to, level, text }, 'pressure changed');
         await cluster.tell(
           { kind: 'Node', name: node },
           to === 'calm' ? 'Normal' : 'Warning',
           to === 'calm' ? 'PressureOver' : 'PressureRising',
-          story,
+          text,
         );
       }
       return true;

@@ -55,7 +55,7 @@ export async function cleanUpNode(
         step: 'join',
         machine: record.spec.name,
         volumes,
-        story: `${volumes.length} ${plural(volumes.length, 'volume')} still attached ${seconds(offForMs)} after it was off: its Node object is removed all the same`,
+        text: `${volumes.length} ${plural(volumes.length, 'volume')} still attached ${seconds(offForMs)} after it was off: its Node object is removed all the same`,
       },
       'volumes are still attached',
     );
@@ -79,7 +79,7 @@ async function markOutOfService(
       machine: spec.name,
       node: node.name,
       volumes,
-      story: 'is off: its volumes are detached',
+      text: 'is off: its volumes are detached',
     },
     'node declared out of service',
   );
@@ -88,7 +88,7 @@ async function markOutOfService(
 async function removeNode(deps: Deps, record: MachineRecord, { name }: Node): Promise<string> {
   if (await deps.cluster.deleteNode(name))
     deps.log.info(
-      { step: 'join', machine: record.spec.name, node: name, story: 'is off: its Node object is removed' },
+      { step: 'join', machine: record.spec.name, node: name, text: 'is off: its Node object is removed' },
       'stale node removed',
     );
   await saveObservation(deps.inventory, record, { kubernetesNode: undefined, nodeReady: undefined });

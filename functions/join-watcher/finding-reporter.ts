@@ -11,7 +11,7 @@ export function createFindingReporter({
     const news = findings.filter(({ text }) => !reported.has(text));
     reported = new Set(findings.map(({ text }) => text));
     for (const { kind, machine, node, text } of news) {
-      log.warn({ step: 'join', kind, machine, node, story: text }, 'machines and nodes do not add up');
+      log.warn({ step: 'join', kind, machine, node, text }, 'machines and nodes do not add up');
       if (node)
         await cluster.tell({ kind: 'Node', name: node }, 'Warning', 'MachineUnclear', `bamel: ${text}`);
     }

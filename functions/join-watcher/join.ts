@@ -57,14 +57,14 @@ export async function join(
   const { bootTime, learnedBootMs } = record.status;
   const took = bootTime === undefined ? '' : ` after ${seconds(now - bootTime)}`;
   const usually = learnedBootMs === undefined ? '' : ` (usually ${seconds(learnedBootMs)})`;
-  const story = `is node ${node.name} (by ${by}), Ready${took}${usually}; labels and taints set`;
-  deps.log.info({ step: 'join', machine: name, node: node.name, by, story }, 'machine joined');
+  const text = `is node ${node.name} (by ${by}), Ready${took}${usually}; labels and taints set`;
+  deps.log.info({ step: 'join', machine: name, node: node.name, by, text }, 'machine joined');
   await deps.sink.emit(machineEvent(events.machineJoined, name));
   await deps.cluster.tell(
     { kind: 'Node', name: node.name },
     'Normal',
     'MachineJoined',
-    `bamel: machine ${name} ${story}`,
+    `bamel: machine ${name} ${text}`,
   );
   return `joined as ${node.name}`;
 }
@@ -87,8 +87,8 @@ export async function quarantine(
     now,
   });
   if (result.kind !== 'changed') return undefined;
-  const story = 'message' in event ? event.message : event.type;
-  deps.log.warn({ step: 'join', machine: name, story: `quarantined: ${story}` }, 'machine quarantined');
+  const text = 'message' in event ? event.message : event.type;
+  deps.log.warn({ step: 'join', machine: name, text: `quarantined: ${text}` }, 'machine quarantined');
   await deps.sink.emit(machineEvent(events.machineFailed, name));
-  return story;
+  return text;
 }

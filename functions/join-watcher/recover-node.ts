@@ -64,15 +64,15 @@ async function carryOut(
     now,
   });
   if (result.kind !== 'changed') return result.kind === 'refused' ? result.why : undefined;
-  const story = isCycle ? `is powered off for a fresh start: ${why}` : `quarantined: ${why}`;
-  deps.log.warn({ step: 'join', machine: name, node, why, story }, 'machine lost');
+  const text = isCycle ? `is powered off for a fresh start: ${why}` : `quarantined: ${why}`;
+  deps.log.warn({ step: 'join', machine: name, node, why, text }, 'machine lost');
   await deps.sink.emit(machineEvent(isCycle ? events.powerRequested : events.machineFailed, name));
   if (node)
     await deps.cluster.tell(
       { kind: 'Node', name: node },
       'Warning',
       isCycle ? 'MachinePowerCycled' : 'MachineLost',
-      `bamel: machine ${name} ${story}`,
+      `bamel: machine ${name} ${text}`,
     );
-  return story;
+  return text;
 }

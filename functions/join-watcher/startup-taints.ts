@@ -15,7 +15,7 @@ export async function removeStartupTaints(
   await cluster.changeNode(name, { removeTaints: taints });
   const keys = taints.map(({ key }) => key).join(', ');
   log.info(
-    { step: 'join', machine: spec.name, node: name, taints: keys, story: `is initialized: ${keys} removed` },
+    { step: 'join', machine: spec.name, node: name, taints: keys, text: `is initialized: ${keys} removed` },
     'startup taints removed',
   );
   return 'startup taints removed';

@@ -70,7 +70,7 @@ async function reportProblem(context: WatchContext, record: MachineRecord, probl
   const { log, cluster } = context.deps;
   const { name } = record.spec;
   const node = matchOf(context, record)?.node.name;
-  log.warn({ step: 'join', machine: name, node, story: problem }, 'node has a problem');
+  log.warn({ step: 'join', machine: name, node, text: problem }, 'node has a problem');
   if (node && providerProblem(record) === problem)
     await cluster.tell({ kind: 'Node', name: node }, 'Warning', 'LenderTrouble', `bamel: ${problem}`);
 }

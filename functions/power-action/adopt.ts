@@ -69,7 +69,7 @@ export function adopt(
     if (result.kind !== 'changed') return result.kind === 'refused' ? result.why : 'changed meanwhile';
     const { from, to } = result;
     deps.log.info(
-      { step: 'power', machine: name, from, to, story: `${why}: ${from} → ${to}` },
+      { step: 'power', machine: name, from, to, text: `${why}: ${from} → ${to}` },
       'power changed without being asked',
     );
     await deps.sink.emit(machineEvent(nextEvents[event.type] ?? events.machineStopped, name));

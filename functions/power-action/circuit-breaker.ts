@@ -66,7 +66,7 @@ export function createCircuitBreaker({ clock, log, credentials, metrics }: Deps)
       failing.delete(addressOf(spec));
       count();
       if (trouble.failures >= maxFailures)
-        log.info({ step: 'power', machine: spec.name, story: 'its BMC answers again' }, 'BMC answers again');
+        log.info({ step: 'power', machine: spec.name, text: 'its BMC answers again' }, 'BMC answers again');
     },
     failed(spec, { code, message, retryAfterMs }, { readEveryMs }) {
       const away = code === 'timeout' || code === 'unreachable';
@@ -82,7 +82,7 @@ export function createCircuitBreaker({ clock, log, credentials, metrics }: Deps)
             step: 'power',
             machine: spec.name,
             failures,
-            story: `${message}. Not called for ${seconds(pause)}, then with growing pauses`,
+            text: `${message}. Not called for ${seconds(pause)}, then with growing pauses`,
           },
           'BMC calls paused',
         );

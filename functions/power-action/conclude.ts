@@ -31,7 +31,7 @@ export async function conclude(
   deps.failpoint(`power-after-result-${goal}`);
   if (event.type === 'failed') {
     deps.log.warn(
-      { step: 'power', machine: name, story: `quarantined: ${event.message}` },
+      { step: 'power', machine: name, text: `quarantined: ${event.message}` },
       'machine quarantined',
     );
     await deps.sink.emit(machineEvent(events.machineFailed, name));
@@ -44,7 +44,7 @@ export async function conclude(
       step: 'power',
       machine: name,
       power,
-      story: removes ? 'off and given back; it is no more' : `${power}, ${sure}`,
+      text: removes ? 'off and given back; it is no more' : `${power}, ${sure}`,
     },
     'power verified',
   );

@@ -37,15 +37,15 @@ export function createOrphanCollector(
         const orphans = await deps.releaseOrphans(pool, provider, isKnown, signal);
         const report = (machines: readonly string[], what: string): void => {
           if (machines.length === 0) return;
-          const story = `${machines.join(', ')}: no record describes it; ${what}`;
-          deps.log.warn({ step: 'power', pool, machines, story }, 'orphaned machines found');
+          const text = `${machines.join(', ')}: no record describes it; ${what}`;
+          deps.log.warn({ step: 'power', pool, machines, text }, 'orphaned machines found');
         };
         report(orphans?.released ?? [], 'returned');
         report(orphans?.running ?? [], 'it is running, so it is kept');
       } catch (error) {
         if (!(error instanceof PowerError)) throw error;
         deps.log.warn(
-          { step: 'power', pool, story: `orphans cannot be listed: ${error.message}` },
+          { step: 'power', pool, text: `orphans cannot be listed: ${error.message}` },
           'provider is not available',
         );
       }

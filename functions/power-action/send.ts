@@ -58,7 +58,7 @@ export async function send(
       verb,
       why,
       operation: id,
-      story: `${verb.replace('-', ' ')} requested (${record.spec.powerInterface}, operation ${id.slice(-4)})`,
+      text: `${verb.replace('-', ' ')} requested (${record.spec.powerInterface}, operation ${id.slice(-4)})`,
     },
     'power requested',
   );
@@ -95,7 +95,7 @@ export async function withErrorLog(
     count(error.code);
     if (!signal.aborted) breaker.failed(operation.operation.spec, error, settings.timings);
     deps.log.warn(
-      { step: 'power', machine: record.spec.name, verb: what, code: error.code, story: error.message },
+      { step: 'power', machine: record.spec.name, verb: what, code: error.code, text: error.message },
       'power command failed',
     );
     return error;

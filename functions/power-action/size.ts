@@ -41,7 +41,7 @@ export async function saveGranted(
   // Decisions prefer other providers for a while.
   await saveObservation(inventory, record, { shortGrantAt: now });
   log.warn(
-    { step: 'power', machine: record.spec.name, granted: short, story: why },
+    { step: 'power', machine: record.spec.name, granted: short, text: why },
     'machine is smaller than asked for',
   );
   return true;
@@ -78,14 +78,14 @@ export async function matchSize(
       ]);
       // Not an operation: repeating the request is idempotent.
       await (await driver()).set('on', inTime, `resize-${name}`);
-      const story = `asked for ${describeAmount('cpu', now.spec.resources.cpu ?? 0)}, ${describeAmount('memory', now.spec.resources.memory ?? 0)}`;
-      deps.log.info({ step: 'power', machine: name, story }, 'machine is resized');
+      const text = `asked for ${describeAmount('cpu', now.spec.resources.cpu ?? 0)}, ${describeAmount('memory', now.spec.resources.memory ?? 0)}`;
+      deps.log.info({ step: 'power', machine: name, text }, 'machine is resized');
       return 'another size is asked for';
     } catch (error) {
       if (!(error instanceof PowerError)) throw error;
-      const story = `another size cannot be asked for: ${error.message}`;
-      deps.log.warn({ step: 'power', machine: name, code: error.code, story }, 'machine is not resized');
-      return story;
+      const text = `another size cannot be asked for: ${error.message}`;
+      deps.log.warn({ step: 'power', machine: name, code: error.code, text }, 'machine is not resized');
+      return text;
     }
   });
 }

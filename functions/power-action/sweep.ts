@@ -111,7 +111,7 @@ export function createSweep(deps: Deps, breaker: CircuitBreaker): Sweep {
     if (looked.power !== 'unknown' || looked.final)
       scheduleCheck(spec.name, nextCheck(record, settings, clock.now()));
     if (looked.problem && record.status.bmcReachable !== false && !record.status.refused)
-      log.warn({ step: 'sweep', machine: spec.name, story: looked.problem }, 'power cannot be read');
+      log.warn({ step: 'sweep', machine: spec.name, text: looked.problem }, 'power cannot be read');
 
     const sensed = await measure(record, looked, driver, settings, signal);
     const hardwareLog = looked.reading
@@ -158,13 +158,13 @@ export function createSweep(deps: Deps, breaker: CircuitBreaker): Sweep {
           step: 'sweep',
           machine: record.spec.name,
           health: measured.health,
-          story: `${measured.health}: ${describeProblems(measured)}`,
+          text: `${measured.health}: ${describeProblems(measured)}`,
         },
         'hardware has a problem',
       );
     else if (!bad && (health === 'critical' || health === 'warning'))
       log.info(
-        { step: 'sweep', machine: record.spec.name, story: 'its hardware is well again' },
+        { step: 'sweep', machine: record.spec.name, text: 'its hardware is well again' },
         'hardware is well again',
       );
   }

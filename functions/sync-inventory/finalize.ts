@@ -116,7 +116,7 @@ async function finalizeMachine(context: SyncContext, known: StoreState, node: Re
     }
     context.deps.failpoint('sync-after-removal');
     context.deps.log.info(
-      { step: 'sync', machine: node.name, story: 'its resource is deleted: forgotten' },
+      { step: 'sync', machine: node.name, text: 'its resource is deleted: forgotten' },
       'machine removed from the inventory',
     );
   }
@@ -139,7 +139,7 @@ function deletionBlocker(context: SyncContext, node: Resource, record: MachineRe
 async function reportLeftOn(context: SyncContext, node: Resource, { status }: MachineRecord): Promise<void> {
   const power = status.powerState === 'on' ? 'is left on' : 'may be on: its power is not known';
   context.deps.log.warn(
-    { step: 'sync', machine: node.name, power: status.powerState, story: `is no longer ours and ${power}` },
+    { step: 'sync', machine: node.name, power: status.powerState, text: `is no longer ours and ${power}` },
     'machine left as it is',
   );
   await context.resources.tell(node, {

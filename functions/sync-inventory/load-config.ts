@@ -23,7 +23,7 @@ export function createConfigLoader({ config, inventory, log }: Deps): () => Prom
       lastProblem = undefined;
       if (changed > 0)
         log.info(
-          { step: 'sync', machines, changed, elsewhere, story: `${config.name}: ${machines} machines` },
+          { step: 'sync', machines, changed, elsewhere, text: `${config.name}: ${machines} machines` },
           'inventory loaded',
         );
       return 'loaded';
@@ -31,7 +31,7 @@ export function createConfigLoader({ config, inventory, log }: Deps): () => Prom
       if (!(error instanceof ConfigError)) throw error;
       if (error.message !== lastProblem)
         log.warn(
-          { problem: error.message, story: error.message },
+          { problem: error.message, text: error.message },
           'the inventory cannot be loaded and stays as it was',
         );
       lastProblem = error.message;

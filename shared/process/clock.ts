@@ -1,14 +1,14 @@
 import type { Clock } from '../ports/clock.ts';
 
 /** Node fires longer timers at once instead. */
-const longestTimerMs = 2 ** 31 - 1;
+const maxTimerMs = 2 ** 31 - 1;
 
 export const realClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
   async sleep(ms, signal) {
-    for (let left = ms; left > 0 && !signal?.aborted; left -= longestTimerMs)
-      await timer(Math.min(left, longestTimerMs), signal);
+    for (let left = ms; left > 0 && !signal?.aborted; left -= maxTimerMs)
+      await timer(Math.min(left, maxTimerMs), signal);
   },
 };
 

@@ -24,10 +24,10 @@ export const failpoints = [
 ] as const;
 
 /** Those that only a machine made on demand passes. */
-export const madeFailpoints = ['power-before-release', 'power-after-release'] as const;
+export const onDemandFailpoints = ['power-before-release', 'power-after-release'] as const;
 
 /** Those that only a slice of a remote cluster passes. */
-export const lentFailpoints = ['evaluate-after-resize'] as const;
+export const remoteFailpoints = ['evaluate-after-resize'] as const;
 
 /** Those that only the Cluster Autoscaler's calls pass. */
 export const providerFailpoints = [
@@ -54,7 +54,7 @@ export const syncFailpoints = [
 
 export type FailpointName =
   | (typeof failpoints)[number]
-  | (typeof madeFailpoints)[number]
-  | (typeof lentFailpoints)[number]
+  | (typeof onDemandFailpoints)[number]
+  | (typeof remoteFailpoints)[number]
   | (typeof providerFailpoints)[number]
   | (typeof syncFailpoints)[number];

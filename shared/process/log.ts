@@ -1,12 +1,12 @@
 import { types } from 'node:util';
 import { pino, stdTimeFunctions } from 'pino';
+import type { LogStream } from './human-log.ts';
+import { humanLogStream } from './human-log.ts';
 import { redacted, withoutCredentials } from './redact.ts';
-import type { LogStream } from './story.ts';
-import { storyStream } from './story.ts';
 
 /**
  * Messages are static text, what varies goes into the fields. An entry with a `step` field (and perhaps
- * `machine` and `story`) is part of the story that people follow on a terminal.
+ * `machine` and `text`) is part of the text that people follow on a terminal.
  */
 export interface Log {
   debug(fields: object, message: string): void;
@@ -34,7 +34,7 @@ export function createLog({ level, format, stream }: LogOptions): Log {
     // Errors are plain objects by the time pino sees them.
     serializers: { err: (error: unknown) => error },
   };
-  if (format === 'story') return safe(pino(options, storyStream(stream ?? process.stdout)));
+  if (format === 'story') return safe(pino(options, humanLogStream(stream ?? process.stdout)));
   // Written at once: the last line before a crash is the one that counts.
   return safe(pino(options, stream ?? pino.destination({ dest: 1, sync: true })));
 }

@@ -232,5 +232,5 @@ export const metricTable = {
 export type MetricTable = typeof metricTable;
 
 /** Whether a process tells a metric: the host, which has no name, tells what its functions would. */
-export const isToldBy = ({ from }: Pick<MetricRow, 'from'>, name: string | undefined): boolean =>
+export const isExportedBy = ({ from }: Pick<MetricRow, 'from'>, name: string | undefined): boolean =>
   name === undefined ? !from.includes('sensor') : from.includes('*') || from.includes(name);

@@ -1,5 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { isToldBy, type MetricTable, metricTable } from './metric-table.ts';
+import { isExportedBy, type MetricTable, metricTable } from './metric-table.ts';
 
 type Kinds<Label extends string> = {
   readonly counter: Counter<Label>;
@@ -24,7 +24,7 @@ export function createMetrics(functionName?: string): Metrics {
   collectDefaultMetrics({ register: registry, prefix: 'bamel_' });
   const made = Object.entries(metricTable).map(([key, row]) => [
     key,
-    instrument(row, isToldBy(row, functionName) ? [registry] : []),
+    instrument(row, isExportedBy(row, functionName) ? [registry] : []),
   ]);
   return { registry, ...(Object.fromEntries(made) as Instruments) };
 }

@@ -3,14 +3,14 @@ import { types } from 'node:util';
 /** Ends with, so that `bmcPassword` and `x-auth-token` count, and `tokenFile` or `secretName` do not. */
 const secretName = /(password|passphrase|token|authorization|secret|cookie|api-?key|private-?key)$/i;
 const hidden = '[redacted]';
-const deepest = 8;
+const maxDepth = 8;
 
 /** A copy fit for a log: no secrets, errors as their message, code and stack only. */
 export function redacted(value: unknown, depth = 0): unknown {
   if (typeof value === 'string') return withoutCredentials(value);
   if (typeof value !== 'object' || value === null) return value;
   if (types.isNativeError(value)) return describeError(value, depth);
-  if (depth >= deepest) return '[too deep]';
+  if (depth >= maxDepth) return '[too deep]';
   if (Array.isArray(value)) return value.map((item) => redacted(item, depth + 1));
   if ('toJSON' in value && typeof value.toJSON === 'function') return redacted(value.toJSON(), depth + 1);
   return Object.fromEntries(
@@ -37,8 +37,8 @@ function describeError(error: Error, depth: number): Record<string, unknown> {
     ...((typeof code === 'string' || typeof code === 'number') && { code }),
     ...(typeof status === 'number' && { status }),
     stack: withoutCredentials(error.stack ?? ''),
-    ...(error.cause !== undefined && depth < deepest && { cause: redacted(error.cause, depth + 1) }),
+    ...(error.cause !== undefined && depth < maxDepth && { cause: redacted(error.cause, depth + 1) }),
     ...(error instanceof AggregateError &&
-      depth < deepest && { errors: error.errors.map((one) => redacted(one, depth + 1)) }),
+      depth < maxDepth && { errors: error.errors.map((one) => redacted(one, depth + 1)) }),
   };
 }

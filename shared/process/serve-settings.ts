@@ -11,7 +11,7 @@ const file = (env: string, flag: string, help: string) =>
   setting({ env, flag, value: 'FILE', help, schema: z.string().optional() });
 
 /** Who may call, and what is taken from them. */
-export const doorSettings = {
+export const serverSettings = {
   readTokenFile: file(
     'BAMEL_READ_TOKEN_FILE',
     'read-token-file',

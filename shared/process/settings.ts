@@ -3,7 +3,7 @@ import { durationMs } from '../schema/duration.ts';
 import { demoSettings } from './demo-settings.ts';
 import { helpText, readFlags, SettingsError } from './flags.ts';
 import { logFormats, logLevels } from './log.ts';
-import { doorSettings } from './serve-settings.ts';
+import { serverSettings } from './serve-settings.ts';
 import { portNumber, type Setting, setting } from './setting.ts';
 
 const httpUrl = z.url({ protocol: /^https?$/, error: 'write an http:// or https:// URL' });
@@ -98,7 +98,7 @@ const table = {
       .transform((text) => text === 'true' || text === '1')
       .default(false),
   }),
-  ...doorSettings,
+  ...serverSettings,
   grpcPort: setting({
     env: 'BAMEL_GRPC_PORT',
     flag: 'grpc-port',

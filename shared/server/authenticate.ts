@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { SettingsError } from '../process/flags.ts';
-import { HttpError } from './http-answer.ts';
+import { HttpError } from './http-response.ts';
 import type { May } from './routes.ts';
 
 /** The callers' secret, or several, one per line. Asked for every request, so that a change needs no restart. */
@@ -18,10 +18,10 @@ interface Caller {
 }
 
 /** Throws HttpError when the caller may not call. */
-type CallerCheck = (request: IncomingMessage) => Promise<Caller>;
+type Authenticator = (request: IncomingMessage) => Promise<Caller>;
 
 /** Callers who may tell of one thing, and nothing else. */
-interface Tellers {
+interface EventReporters {
   readonly token?: TokenSource | undefined;
   /** Of Kubernetes, a `*` at the end for all that begin so. */
   readonly accounts: readonly string[];
@@ -37,7 +37,7 @@ export interface CallerOptions {
   /** Who has it may look, and nothing else. */
   readonly readToken?: TokenSource | undefined;
   readonly review?: TokenReview | undefined;
-  readonly tellers?: Tellers | undefined;
+  readonly reporters?: EventReporters | undefined;
   /** Only who shows a certificate that we asked for gets here at all. */
   readonly certificates?: boolean | undefined;
   /** Listen beyond loopback without a token. */
@@ -53,18 +53,18 @@ export function tokenFromFile(path: string): TokenSource {
   };
 }
 
-export async function checkCallers(options: CallerOptions): Promise<CallerCheck> {
-  const { host, readToken, review, tellers, certificates, insecure } = options;
+export async function createAuthenticator(options: CallerOptions): Promise<Authenticator> {
+  const { host, readToken, review, reporters, certificates, insecure } = options;
   const token = options.token && (await options.token()) !== undefined ? options.token : undefined;
   // Read once at the start: whoever names a file that is not there is told at once.
   await readToken?.();
-  await tellers?.token?.();
-  if (token || review) return (request) => checkBearer(request, { token, readToken, review, tellers });
+  await reporters?.token?.();
+  if (token || review) return (request) => checkBearer(request, { token, readToken, review, reporters });
   if (readToken)
     throw new SettingsError(
       'BAMEL_READ_TOKEN_FILE says who may look, but nobody says who may act: set BAMEL_TOKEN_FILE as well.',
     );
-  if (tellers?.token)
+  if (reporters?.token)
     throw new SettingsError(
       'BAMEL_PRESSURE_TOKEN_FILE says who may tell of pressure, but nobody says who may act: set BAMEL_TOKEN_FILE as well.',
     );
@@ -90,16 +90,22 @@ const addressOf = ({ socket }: IncomingMessage): string => socket.remoteAddress 
 
 async function checkBearer(
   request: IncomingMessage,
-  { token, readToken, review, tellers }: Pick<CallerOptions, 'token' | 'readToken' | 'review' | 'tellers'>,
+  {
+    token,
+    readToken,
+    review,
+    reporters,
+  }: Pick<CallerOptions, 'token' | 'readToken' | 'review' | 'reporters'>,
 ): Promise<Caller> {
   const given = /^bearer +(.+)$/i.exec(request.headers.authorization ?? '')?.[1] ?? '';
   if (await isOneOf(given, token)) return { name: nameOf(given), may: 'act' };
-  if (tellers && (await isOneOf(given, tellers.token))) return checkTold(request, tellers, nameOf(given));
+  if (reporters && (await isOneOf(given, reporters.token)))
+    return checkReport(request, reporters, nameOf(given));
   if (await isOneOf(given, readToken)) return { name: nameOf(given), may: 'read' };
   const account = given && review ? await review(given, addressOf(request)) : undefined;
   if (account !== undefined)
-    return tellers?.accounts.some((one) => isAccount(one, account))
-      ? checkTold(request, tellers, account)
+    return reporters?.accounts.some((one) => isAccount(one, account))
+      ? checkReport(request, reporters, account)
       : { name: account, may: 'act' };
   throw new HttpError(
     401,
@@ -110,15 +116,19 @@ async function checkBearer(
 }
 
 /** By the headers alone, so only as they say what the body is: an event in it could be of any type. */
-function checkTold({ method, url = '', headers }: IncomingMessage, tellers: Tellers, name: string): Caller {
-  const { event, paths } = tellers;
+function checkReport(
+  { method, url = '', headers }: IncomingMessage,
+  reporters: EventReporters,
+  name: string,
+): Caller {
+  const { event, paths } = reporters;
   const [path = ''] = url.split('?', 1);
-  const isTold =
+  const isReport =
     method === 'POST' &&
     paths.includes(path) &&
     headers['ce-type'] === event &&
     /^application\/json *(;|$)/i.test(headers['content-type'] ?? '');
-  if (isTold) return { name, may: 'act' };
+  if (isReport) return { name, may: 'act' };
   throw new HttpError(
     403,
     `this token may only send events of type ${event}, in binary mode with JSON, to ${paths.join(' or ')}`,

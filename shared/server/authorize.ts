@@ -1,22 +1,22 @@
 import type { IncomingMessage } from 'node:http';
 import type { Log } from '../process/log.ts';
-import { type CallerOptions, checkCallers, isLoopback } from './authenticate.ts';
-import { HttpError } from './http-answer.ts';
+import { type CallerOptions, createAuthenticator, isLoopback } from './authenticate.ts';
+import { HttpError } from './http-response.ts';
 import { createRateLimit, type RateLimit } from './rate-limit.ts';
 import type { May } from './routes.ts';
 
-export interface DoorOptions extends CallerOptions {
+export interface AuthorizeOptions extends CallerOptions {
   /** What one caller may send; unlimited unless said. */
   readonly rateLimit?: RateLimit | undefined;
   readonly log: Log;
 }
 
 /** Lets a request in and says what it may do, or throws the HttpError that it is answered with. */
-export type Door = (request: IncomingMessage) => Promise<May>;
+export type Authorizer = (request: IncomingMessage) => Promise<May>;
 
-export async function openDoor(options: DoorOptions): Promise<Door> {
+export async function createAuthorizer(options: AuthorizeOptions): Promise<Authorizer> {
   const { host, token, review, certificates, insecure, rateLimit, log } = options;
-  const check = await checkCallers(options);
+  const check = await createAuthenticator(options);
   if (insecure && !isLoopback(host) && !token && !review && !certificates)
     log.warn({ host }, 'insecure: whoever reaches this address can power machines on and off');
   const waitOf = rateLimit && createRateLimit(rateLimit);

@@ -1,7 +1,7 @@
 import { CloudEvent } from 'cloudevents';
 import { z } from 'zod';
 import { describeProblem, fieldProblems } from '../schema/zod-issue.ts';
-import { HttpError } from './http-answer.ts';
+import { HttpError } from './http-response.ts';
 
 export interface ReceivedEvent {
   readonly id: string;

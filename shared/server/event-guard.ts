@@ -7,7 +7,7 @@ import type { Log } from '../process/log.ts';
 import type { Metrics } from '../process/metrics.ts';
 import { formatDuration } from '../schema/duration.ts';
 import type { ReceivedEvent } from './cloud-event.ts';
-import { HttpError } from './http-answer.ts';
+import { HttpError } from './http-response.ts';
 
 export interface EventGuardOptions {
   readonly maxAgeMs: number;
@@ -34,10 +34,10 @@ export function createEventGuard(
   { maxAgeMs, seen, clock }: EventGuardOptions,
   { log, metrics }: { readonly log: Log; readonly metrics?: Metrics | undefined },
 ): EventGuard {
-  const underWay = new Map<string, Promise<Outcome>>();
+  const inProgress = new Map<string, Promise<Outcome>>();
 
   const handle = async (id: string, work: () => Promise<Outcome>): Promise<Outcome> => {
-    let remembering: Promise<void> | undefined;
+    let saving: Promise<void> | undefined;
     try {
       if (await seen.has(id)) {
         metrics?.eventsRepeated.inc({ function: name });
@@ -45,7 +45,7 @@ export function createEventGuard(
       }
       const outcome = await work();
       // The sender does not wait for it: the work is done, and to do it twice would be harmless.
-      if (outcome.kind === 'done') remembering = remember(id);
+      if (outcome.kind === 'done') saving = saveId(id);
       return outcome;
     } catch (error) {
       // Whatever the work is, it needs the store as well.
@@ -53,11 +53,11 @@ export function createEventGuard(
       throw error;
     } finally {
       // Until then it is known here by being under way.
-      Promise.resolve(remembering).then(() => underWay.delete(id));
+      Promise.resolve(saving).then(() => inProgress.delete(id));
     }
   };
 
-  const remember = async (id: string): Promise<void> => {
+  const saveId = async (id: string): Promise<void> => {
     // The answer is on its way by then.
     await new Promise(setImmediate);
     await seen.add(id).catch((error: unknown) => {
@@ -81,13 +81,13 @@ export function createEventGuard(
     },
     async once(event, work) {
       const id = idOf(name, event);
-      const before = underWay.get(id);
+      const before = inProgress.get(id);
       if (before) {
         metrics?.eventsRepeated.inc({ function: name });
         return before;
       }
       const outcome = handle(id, work);
-      underWay.set(id, outcome);
+      inProgress.set(id, outcome);
       return outcome;
     },
   };

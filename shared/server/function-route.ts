@@ -6,11 +6,11 @@ import type { ReceivedEvent } from './cloud-event.ts';
 import type { EventGuard } from './event-guard.ts';
 import { wakingPattern } from './event-type.ts';
 import type { FunctionDefinition, ServedFunction } from './function.ts';
-import { type Answer, HttpError } from './http-answer.ts';
-import { eventAnswer, jsonAnswer, worstOutcome } from './http-outcome.ts';
+import { eventResponse, jsonResponse, worstOutcome } from './http-outcome.ts';
+import { HttpError, type HttpResponse } from './http-response.ts';
 import { type Parsed, parseEventInput, parseInput } from './input.ts';
 import { type InvokeDeps, invoke } from './invoke.ts';
-import { receive } from './parse-request.ts';
+import { parseRequest } from './parse-request.ts';
 import { type BodyLimits, readBody } from './request-body.ts';
 import type { Route } from './routes.ts';
 
@@ -28,16 +28,16 @@ export function functionRoute(served: ServedFunction, path: string, options: Fun
   return {
     method: 'POST',
     path,
-    async respond({ request, response, signal }): Promise<Answer> {
-      const body = await readBody(request, options.body, () => goAhead(request, response));
-      const received = receive(request.headers, body, options.maxDepth);
+    async respond({ request, response, signal }): Promise<HttpResponse> {
+      const body = await readBody(request, options.body, () => writeContinue(request, response));
+      const received = parseRequest(request.headers, body, options.maxDepth);
       const run = (trigger: string, id: string, input: unknown, event?: ReceivedEvent): Promise<Outcome> =>
         signal.aborted
           ? Promise.resolve(retryLater(1_000, 'this process is stopping'))
           : invoke(served, input, { trigger, id, signal, ...(event && { event }) }, options);
       if (received.kind === 'json') {
-        const input = accepted(parseInput(definition, received.data));
-        return jsonAnswer(await run('by-hand', newId('req'), input));
+        const input = inputOrThrow(parseInput(definition, received.data));
+        return jsonResponse(await run('by-hand', newId('req'), input));
       }
       // All are checked before the first is handled: a batch is taken or not, never in part.
       const calls = received.events.map((event) => ({ event, input: eventInput(definition, event) }));
@@ -48,7 +48,7 @@ export function functionRoute(served: ServedFunction, path: string, options: Fun
         const work = (): Promise<Outcome> => run(event.type, event.id, input, event);
         outcomes.push(await (guard ? guard.once(event, work) : work()));
       }
-      return eventAnswer(worstOutcome(outcomes));
+      return eventResponse(worstOutcome(outcomes));
     },
   };
 }
@@ -56,16 +56,16 @@ export function functionRoute(served: ServedFunction, path: string, options: Fun
 /** 400 makes Knative give the event to the dead letters at once: trying a misrouted event again would not help. */
 function eventInput<Input>(definition: FunctionDefinition<Input>, event: ReceivedEvent): Input {
   const { name, wakesOn } = definition;
-  if (definition.takesAnyEvent) return accepted(parseInput(definition, {}));
+  if (definition.takesAnyEvent) return inputOrThrow(parseInput(definition, {}));
   if (!wakingPattern(wakesOn, event.type))
     throw new HttpError(400, `${name} is not woken by events of type ${event.type}`, {
       attribute: 'type',
       allowed: wakesOn,
     });
-  return accepted(parseEventInput(definition, event));
+  return inputOrThrow(parseEventInput(definition, event));
 }
 
-export function accepted<Input>(parsed: Parsed<Input>): Input {
+export function inputOrThrow<Input>(parsed: Parsed<Input>): Input {
   if (parsed.ok) return parsed.input;
   const [first] = parsed.problems;
   throw new HttpError(400, parsed.problems.map(describeProblem).join('; '), {
@@ -74,6 +74,6 @@ export function accepted<Input>(parsed: Parsed<Input>): Input {
   });
 }
 
-export function goAhead({ headers }: IncomingMessage, response: ServerResponse): void {
+export function writeContinue({ headers }: IncomingMessage, response: ServerResponse): void {
   if (headers.expect?.toLowerCase() === '100-continue') response.writeContinue();
 }

@@ -1,5 +1,5 @@
 import type { Metrics } from '../process/metrics.ts';
-import type { Answer } from './http-answer.ts';
+import type { HttpResponse } from './http-response.ts';
 import type { Route } from './routes.ts';
 
 export interface HealthOptions {
@@ -40,7 +40,7 @@ export function healthRoutes({ metrics, ready, collect }: HealthOptions, stoppin
   ];
 }
 
-function readiness(why: string | undefined): Answer {
+function readiness(why: string | undefined): HttpResponse {
   return why === undefined
     ? { status: 200, json: { ready: true } }
     : { status: 503, json: { ready: false, reason: why } };

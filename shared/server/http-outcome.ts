@@ -1,12 +1,12 @@
 import type { Outcome } from '../core/outcome.ts';
-import type { Answer } from './http-answer.ts';
+import type { HttpResponse } from './http-response.ts';
 
 /**
  * To whoever sent CloudEvents. Knative takes a 2xx body for a follow-up event, so there is none. 503 is
  * delivered again; 500 is not used for anything, because sources drop the event at once on it. 422 goes to the
  * dead letters at once, and its body with it.
  */
-export function eventAnswer(outcome: Outcome): Answer {
+export function eventResponse(outcome: Outcome): HttpResponse {
   switch (outcome.kind) {
     case 'done':
       return { status: 204 };
@@ -18,7 +18,7 @@ export function eventAnswer(outcome: Outcome): Answer {
 }
 
 /** To a person or a webhook. */
-export function jsonAnswer(outcome: Outcome): Answer {
+export function jsonResponse(outcome: Outcome): HttpResponse {
   switch (outcome.kind) {
     case 'done':
       return { status: 200, json: outcome.answer ?? {} };

@@ -34,9 +34,9 @@ export interface HttpSink extends EventSink {
 }
 
 const firstPauseMs = 100;
-const longestPauseMs = 5_000;
+const maxPauseMs = 5_000;
 /** What Knative itself tries again; any other refusal stays one. */
-const worthARetry = (status: number) => status >= 500 || [404, 408, 409, 429].includes(status);
+const isRetryable = (status: number) => status >= 500 || [404, 408, 409, 429].includes(status);
 
 /** Sends events as binary CloudEvents. The id stays the same over all tries, so that doubles can be told. */
 export function createHttpSink(options: HttpSinkOptions): HttpSink {
@@ -80,9 +80,9 @@ export function createHttpSink(options: HttpSinkOptions): HttpSink {
         const { status = 0, problem, retryAfterMs: asked = 0 } = await post(headers, body);
         if (status >= 200 && status < 300) return;
         last = problem ?? `it answered ${status}`;
-        if (!problem && !worthARetry(status)) break;
+        if (!problem && !isRetryable(status)) break;
         if (attempt < tries)
-          await clock.sleep(Math.min(Math.max(asked, firstPauseMs * 2 ** (attempt - 1)), longestPauseMs));
+          await clock.sleep(Math.min(Math.max(asked, firstPauseMs * 2 ** (attempt - 1)), maxPauseMs));
       }
       throw new SinkError(
         `event ${event.type} was not taken by ${withoutCredentials(url.href)}: ${last}. Check K_SINK, and that it is up.`,

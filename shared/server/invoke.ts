@@ -14,7 +14,7 @@ export interface InvokeDeps {
   readonly log: Log;
   readonly metrics?: Metrics | undefined;
   /** By function, what was last said to be wrong: an outage is told once, not with every tick. */
-  readonly told: Map<string, string>;
+  readonly lastProblems: Map<string, string>;
 }
 
 /** Runs a function; whatever it throws is an outcome as well. */
@@ -22,7 +22,7 @@ export async function invoke<Input>(
   { definition, handle }: ServedFunction<Input>,
   input: Input,
   invocation: Invocation,
-  { log, metrics, told }: InvokeDeps,
+  { log, metrics, lastProblems }: InvokeDeps,
 ): Promise<Outcome> {
   const { trigger, id } = invocation;
   const about = { function: definition.name, trigger, id };
@@ -40,11 +40,11 @@ export async function invoke<Input>(
         : (wakingPattern(definition.wakesOn, trigger) ?? trigger),
     outcome: outcome.kind,
   });
-  tell(outcome, about, log, told);
+  logOutcome(outcome, about, log, lastProblems);
   return outcome;
 }
 
-function tell(
+function logOutcome(
   outcome: Outcome,
   about: { readonly function: string },
   log: Log,

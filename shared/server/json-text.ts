@@ -1,4 +1,4 @@
-import { HttpError } from './http-answer.ts';
+import { HttpError } from './http-response.ts';
 
 /** JSON from outside. Depth is checked first: what is nested too deep is never built. */
 export function parseJson(text: string, maxDepth: number): unknown {

@@ -4,7 +4,7 @@ import { createServer as createTlsServer, type Server as TlsServer } from 'node:
 import type { AddressInfo } from 'node:net';
 import { SettingsError } from '../process/flags.ts';
 import type { Log } from '../process/log.ts';
-import { keepFresh, readTls, type TlsFiles } from './tls-files.ts';
+import { readTls, type TlsFiles, watchCertificates } from './tls-files.ts';
 
 export interface ListenOptions {
   readonly host: string;
@@ -22,7 +22,7 @@ export interface Listening {
   closeAllConnections(): void;
 }
 
-const whyNot: Readonly<Record<string, string>> = {
+const hints: Readonly<Record<string, string>> = {
   EADDRINUSE: 'something listens there already: stop it, or choose another --port',
   EACCES: 'this user may not listen there: choose a --port above 1023',
   EADDRNOTAVAIL: 'this machine has no such address: correct BAMEL_HOST',
@@ -42,12 +42,12 @@ export async function listen(options: ListenOptions, onRequest: RequestListener)
     ? createTlsServer({ ...httpOptions, ...pems, minVersion: 'TLSv1.2' })
     : createServer(httpOptions);
   const stopRefreshing =
-    tls && pems ? keepFresh(server as TlsServer, tls, pems, options.log) : (): void => undefined;
+    tls && pems ? watchCertificates(server as TlsServer, tls, pems, options.log) : (): void => undefined;
   server.on('request', onRequest);
   // A sender that asks before it sends a large body is refused before it does.
   server.on('checkContinue', onRequest);
   await bind(server, host, port).catch((error: NodeJS.ErrnoException) => {
-    const why = whyNot[error.code ?? ''];
+    const why = hints[error.code ?? ''];
     throw why ? new SettingsError(`${host}:${port}: ${why} (${error.code})`) : error;
   });
   const { port: actualPort, address, family } = server.address() as AddressInfo;

@@ -17,7 +17,7 @@ export interface LocalSinkOptions {
   readonly metrics?: Metrics | undefined;
   readonly deadLetters: { add(letter: DeadLetter): Promise<void> };
   /** As a Knative broker does: the first pause, doubled each time up to the longest. */
-  readonly retry?: { readonly tries: number; readonly firstMs: number; readonly longestMs: number };
+  readonly retry?: { readonly tries: number; readonly firstMs: number; readonly maxMs: number };
   /** Events waiting per function, retries included. */
   readonly queueLimit?: number;
   /** Invocations at a time per function. */
@@ -38,7 +38,7 @@ interface Delivery {
 }
 
 /** One function's waiting events. Maps keep their order, so they are queues that can be looked into. */
-interface Lane {
+interface FunctionQueue {
   readonly to: ServedFunction;
   readonly queued: Map<string, Delivery>;
   readonly pausing: Map<string, { readonly delivery: Delivery; readonly wake: AbortController }>;
@@ -53,18 +53,18 @@ export function createLocalSink({
   log,
   metrics,
   deadLetters,
-  retry = { tries: 10, firstMs: 200, longestMs: 30_000 },
+  retry = { tries: 10, firstMs: 200, maxMs: 30_000 },
   queueLimit = 10_000,
   concurrency = 64,
 }: LocalSinkOptions): LocalSink {
   const stopping = new AbortController();
-  const told = new Map<string, string>();
+  const lastProblems = new Map<string, string>();
   const waiters = new Set<() => void>();
   const lanes = functions.map(
-    (to): Lane => ({ to, queued: new Map(), pausing: new Map(), running: 0, overflowing: false }),
+    (to): FunctionQueue => ({ to, queued: new Map(), pausing: new Map(), running: 0, overflowing: false }),
   );
 
-  function accept(lane: Lane, event: BamelEvent): void {
+  function accept(lane: FunctionQueue, event: BamelEvent): void {
     const key = `${event.type} ${event.subject}`;
     const same = lane.queued.get(key) ?? lane.pausing.get(key)?.delivery;
     if (same) {
@@ -81,7 +81,7 @@ export function createLocalSink({
     enqueue(lane, key, { event, id: newId('ev', clock.now()), tries: 0 });
   }
 
-  function overflow(lane: Lane, event: BamelEvent): void {
+  function overflow(lane: FunctionQueue, event: BamelEvent): void {
     const name = lane.to.definition.name;
     metrics?.eventsDead.inc({ function: name, reason: 'overflow' });
     // Not kept as dead letters: writing them down would only make a busy process busier.
@@ -93,13 +93,13 @@ export function createLocalSink({
     lane.overflowing = true;
   }
 
-  function enqueue(lane: Lane, key: string, delivery: Delivery): void {
+  function enqueue(lane: FunctionQueue, key: string, delivery: Delivery): void {
     lane.queued.set(key, delivery);
     // Never inside the caller's stack, and other I/O gets its turn in between.
     setImmediate(() => startNext(lane));
   }
 
-  function startNext(lane: Lane): void {
+  function startNext(lane: FunctionQueue): void {
     const [next] = lane.queued;
     if (!next || lane.running >= concurrency || stopping.signal.aborted) {
       settle();
@@ -118,19 +118,19 @@ export function createLocalSink({
       });
   }
 
-  async function deliver(lane: Lane, key: string, delivery: Delivery): Promise<void> {
+  async function deliver(lane: FunctionQueue, key: string, delivery: Delivery): Promise<void> {
     delivery.tries += 1;
     const { event, tries } = delivery;
     const outcome = await handle(lane.to, delivery);
     if (outcome.kind === 'done') return;
-    if (outcome.kind === 'rejected') return bury(lane, event, tries, 'rejected', outcome.why);
-    if (tries >= retry.tries) return bury(lane, event, tries, 'exhausted', outcome.why);
+    if (outcome.kind === 'rejected') return addDeadLetter(lane, event, tries, 'rejected', outcome.why);
+    if (tries >= retry.tries) return addDeadLetter(lane, event, tries, 'exhausted', outcome.why);
     if (lane.queued.has(key) || lane.pausing.has(key) || stopping.signal.aborted) return;
     pause(
       lane,
       key,
       delivery,
-      Math.max(outcome.afterMs, Math.min(retry.firstMs * 2 ** (tries - 1), retry.longestMs)),
+      Math.max(outcome.afterMs, Math.min(retry.firstMs * 2 ** (tries - 1), retry.maxMs)),
     );
   }
 
@@ -141,11 +141,11 @@ export function createLocalSink({
       to,
       parsed.input,
       { trigger: event.type, id, signal: stopping.signal },
-      { log, metrics, told },
+      { log, metrics, lastProblems },
     );
   }
 
-  function pause(lane: Lane, key: string, delivery: Delivery, ms: number): void {
+  function pause(lane: FunctionQueue, key: string, delivery: Delivery, ms: number): void {
     const wake = new AbortController();
     lane.pausing.set(key, { delivery, wake });
     void clock.sleep(ms, AbortSignal.any([wake.signal, stopping.signal])).then(() => {
@@ -155,8 +155,8 @@ export function createLocalSink({
     });
   }
 
-  async function bury(
-    lane: Lane,
+  async function addDeadLetter(
+    lane: FunctionQueue,
     event: BamelEvent,
     tries: number,
     reason: string,
@@ -172,7 +172,8 @@ export function createLocalSink({
   }
 
   function busy(): boolean {
-    const waiting = ({ queued, pausing }: Lane) => !stopping.signal.aborted && queued.size + pausing.size > 0;
+    const waiting = ({ queued, pausing }: FunctionQueue) =>
+      !stopping.signal.aborted && queued.size + pausing.size > 0;
     return lanes.some((lane) => lane.running > 0 || waiting(lane));
   }
 

@@ -1,16 +1,16 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { attributesFromHeaders, type ReceivedEvent, toEvent } from './cloud-event.ts';
-import { HttpError } from './http-answer.ts';
+import { HttpError } from './http-response.ts';
 import { parseJson } from './json-text.ts';
 
-export type Received =
+export type ParsedRequest =
   | { readonly kind: 'json'; readonly data: unknown }
   | { readonly kind: 'events'; readonly events: readonly ReceivedEvent[] };
 
-const largestBatch = 1_000;
+const maxBatch = 1_000;
 
 /** What a request carries: CloudEvents in one of their three modes, or plain JSON. */
-export function receive(headers: IncomingHttpHeaders, body: Buffer, maxDepth: number): Received {
+export function parseRequest(headers: IncomingHttpHeaders, body: Buffer, maxDepth: number): ParsedRequest {
   const contentType = readContentType(headers);
   const json = () => parseJson(decode(body), maxDepth);
   if (contentType === 'application/cloudevents+json') return { kind: 'events', events: [toEvent(json())] };
@@ -49,8 +49,8 @@ function isBinaryEvent(headers: IncomingHttpHeaders): boolean {
 
 function toBatch(from: unknown): ReceivedEvent[] {
   if (!Array.isArray(from)) throw new HttpError(400, 'a batch of CloudEvents is a JSON array');
-  if (from.length > largestBatch)
-    throw new HttpError(400, `a batch holds at most ${largestBatch} CloudEvents, this one ${from.length}`);
+  if (from.length > maxBatch)
+    throw new HttpError(400, `a batch holds at most ${maxBatch} CloudEvents, this one ${from.length}`);
   return from.map((event) => toEvent(event));
 }
 

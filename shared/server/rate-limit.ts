@@ -9,7 +9,7 @@ interface Bucket {
 }
 
 /** More callers than this are not told apart: the one that was longest silent is forgotten. */
-const mostCallers = 10_000;
+const maxCallers = 10_000;
 
 /**
  * Counts what each caller may still do. Answers how many seconds one that has used it up is to wait; undefined:
@@ -28,7 +28,7 @@ export function createRateLimit(
     buckets.delete(caller);
     buckets.set(caller, { left: left < 1 ? left : left - 1, at: now });
     const [silent] = buckets.keys();
-    if (buckets.size > mostCallers && silent !== undefined) buckets.delete(silent);
+    if (buckets.size > maxCallers && silent !== undefined) buckets.delete(silent);
     return left < 1 ? Math.max(1, Math.ceil((1 - left) / perSecond)) : undefined;
   };
 }

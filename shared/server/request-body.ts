@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { HttpError } from './http-answer.ts';
+import { HttpError } from './http-response.ts';
 
 export interface BodyLimits {
   readonly bytes: number;
@@ -49,7 +49,7 @@ const drainLimits = { bytes: 64 * 2 ** 20, ms: 5_000, silenceMs: 500 };
  * Reads on and forgets, for a while. Closing a connection while the sender still writes resets it, and the
  * answer is lost on its way.
  */
-export async function drain(request: IncomingMessage): Promise<void> {
+export async function discardBody(request: IncomingMessage): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   let left = drainLimits.bytes;
   const timer = setTimeout(resolve, drainLimits.ms);

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type Answer, HttpError } from './http-answer.ts';
+import { HttpError, type HttpResponse } from './http-response.ts';
 
 export type May = 'act' | 'read';
 
@@ -19,7 +19,7 @@ export interface Route {
   /** Answered without a token; where the settings say whether, they are asked each time. */
   readonly open?: boolean | (() => Promise<boolean>);
   /** Without an answer it has written the response itself. */
-  respond(context: RouteContext): Promise<Answer | undefined>;
+  respond(context: RouteContext): Promise<HttpResponse | undefined>;
 }
 
 /** The route for a request; HttpError 404 or 405, which list what there is. */

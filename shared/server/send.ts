@@ -1,15 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type Answer, rendered } from './http-answer.ts';
-import { drain, hasBody } from './request-body.ts';
+import { type HttpResponse, renderResponse } from './http-response.ts';
+import { discardBody, hasBody } from './request-body.ts';
 
 /** Writes the answer. A body that was not read to its end is read politely first, then the connection closed. */
 export async function send(
   request: IncomingMessage,
   response: ServerResponse,
-  answer: Answer,
+  answer: HttpResponse,
   last: boolean,
 ): Promise<void> {
-  const { status, headers, body } = rendered(answer);
+  const { status, headers, body } = renderResponse(answer);
   const unread = hasBody(request) && !request.complete;
   response.writeHead(status, {
     ...(status !== 204 && { 'content-length': Buffer.byteLength(body ?? '') }),
@@ -21,7 +21,7 @@ export async function send(
   if (unread) {
     response.flushHeaders();
     if (body !== undefined) response.write(body);
-    await drain(request);
+    await discardBody(request);
     response.end();
     return;
   }

@@ -2,21 +2,21 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import { retryLater } from '../core/outcome.ts';
 import { newId } from '../process/ids.ts';
 import type { Log } from '../process/log.ts';
-import { type Door, type DoorOptions, openDoor } from './authorize.ts';
+import { type AuthorizeOptions, type Authorizer, createAuthorizer } from './authorize.ts';
 import { createEventGuard, type EventGuardOptions } from './event-guard.ts';
 import type { ServedFunction } from './function.ts';
 import { functionRoute } from './function-route.ts';
 import { type HealthOptions, healthRoutes } from './health-routes.ts';
-import { type Answer, HttpError, rendered } from './http-answer.ts';
-import { jsonAnswer } from './http-outcome.ts';
+import { jsonResponse } from './http-outcome.ts';
+import { HttpError, type HttpResponse, renderResponse } from './http-response.ts';
 import { listen } from './listen.ts';
-import { reasonOf } from './refusal.ts';
+import { refusalReason } from './refusal-reason.ts';
 import { RequestAborted } from './request-body.ts';
 import { findRoute, isOpen, type Route } from './routes.ts';
 import { send } from './send.ts';
 import type { TlsFiles } from './tls-files.ts';
 
-export interface ServeOptions extends Omit<DoorOptions, 'certificates'>, HealthOptions {
+export interface ServeOptions extends Omit<AuthorizeOptions, 'certificates'>, HealthOptions {
   readonly port: number;
   readonly tls?: TlsFiles | undefined;
   /** Health and metrics on a port of their own as well, in plain HTTP and to anybody. */
@@ -39,7 +39,7 @@ const defaultTimeouts = {
   closeMs: 25_000,
 };
 
-export interface Served {
+export interface RunningServer {
   readonly url: string;
   readonly port: number;
   readonly healthUrl?: string | undefined;
@@ -47,17 +47,20 @@ export interface Served {
   close(): Promise<void>;
 }
 
-export async function serve(functions: readonly ServedFunction[], options: ServeOptions): Promise<Served> {
+export async function serve(
+  functions: readonly ServedFunction[],
+  options: ServeOptions,
+): Promise<RunningServer> {
   const { host, port, log, metrics, events, tls, bodyLimit = 2 * 2 ** 20, maxDepth = 64 } = options;
   const timeouts = { ...defaultTimeouts, ...options.timeouts };
-  const door = await openDoor({ ...options, certificates: tls?.ca !== undefined });
+  const authorize = await createAuthorizer({ ...options, certificates: tls?.ca !== undefined });
   const stopping = new AbortController();
-  const underWay = new Set<Promise<void>>();
+  const inProgress = new Set<Promise<void>>();
 
   const functionOptions = {
     log,
     metrics,
-    told: new Map<string, string>(),
+    lastProblems: new Map<string, string>(),
     maxDepth,
     body: { bytes: bodyLimit, timeoutMs: timeouts.bodyMs },
   };
@@ -80,25 +83,25 @@ export async function serve(functions: readonly ServedFunction[], options: Serve
     request: IncomingMessage,
     response: ServerResponse,
     there: readonly Route[],
-    checkCaller: Door,
-  ): Promise<Answer | undefined> {
+    checkCaller: Authorizer,
+  ): Promise<HttpResponse | undefined> {
     const path = request.url?.split('?', 1)[0] ?? '/';
     const isFree = await isOpen(there, request.method ?? '', path);
     const may = isFree ? 'read' : await checkCaller(request);
     const context = { request, response, signal: stopping.signal, may };
     const answered = await findRoute(there, request.method ?? '', path).respond(context);
-    return answered && rendered(answered);
+    return answered && renderResponse(answered);
   }
 
-  function answerError(error: unknown): Answer | undefined {
+  function answerError(error: unknown): HttpResponse | undefined {
     if (error instanceof RequestAborted) return undefined;
     if (!(error instanceof HttpError)) return internalError(error, log);
-    metrics.requestsRefused.inc({ reason: reasonOf(error) });
+    metrics.requestsRefused.inc({ reason: refusalReason(error) });
     return error.answer;
   }
 
   const listener =
-    (there: readonly Route[], checkCaller: Door): RequestListener =>
+    (there: readonly Route[], checkCaller: Authorizer): RequestListener =>
     (request, response) => {
       const respond = async (): Promise<void> => {
         const answered = await answer(request, response, there, checkCaller).catch(answerError);
@@ -109,11 +112,11 @@ export async function serve(functions: readonly ServedFunction[], options: Serve
           log.error({ err: error }, 'request not answered');
           response.destroy();
         })
-        .finally(() => underWay.delete(work));
-      underWay.add(work);
+        .finally(() => inProgress.delete(work));
+      inProgress.add(work);
     };
 
-  const main = await listen({ host, port, tls, timeouts, log }, listener(routes, door));
+  const main = await listen({ host, port, tls, timeouts, log }, listener(routes, authorize));
   const healthPort =
     options.healthPort === undefined
       ? undefined
@@ -128,10 +131,10 @@ export async function serve(functions: readonly ServedFunction[], options: Serve
     const stopped = listening.map((one) => one.stop());
     const late = Promise.withResolvers<void>();
     const timer = setTimeout(late.resolve, timeouts.closeMs);
-    await Promise.race([Promise.allSettled(underWay), late.promise]);
+    await Promise.race([Promise.allSettled(inProgress), late.promise]);
     clearTimeout(timer);
-    if (underWay.size > 0)
-      log.warn({ requests: underWay.size }, 'requests are still under way: closing anyway');
+    if (inProgress.size > 0)
+      log.warn({ requests: inProgress.size }, 'requests are still under way: closing anyway');
     for (const one of listening) one.closeAllConnections();
     await Promise.all(stopped);
   }
@@ -148,8 +151,8 @@ export async function serve(functions: readonly ServedFunction[], options: Serve
   };
 }
 
-function internalError(error: unknown, log: Log): Answer {
+function internalError(error: unknown, log: Log): HttpResponse {
   const id = newId('req');
   log.error({ err: error, id }, 'request failed unexpectedly: this is a bug');
-  return jsonAnswer(retryLater(1_000, `internal error, look for id ${id} in the log`));
+  return jsonResponse(retryLater(1_000, `internal error, look for id ${id} in the log`));
 }

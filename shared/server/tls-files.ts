@@ -34,7 +34,7 @@ export async function readTls({
 const refreshMs = 5_000;
 
 /** Takes new certificates when the files change, for connections made from then on. Returns what ends that. */
-export function keepFresh(server: Server, files: TlsFiles, first: Pems, log: Log): () => void {
+export function watchCertificates(server: Server, files: TlsFiles, first: Pems, log: Log): () => void {
   let before = JSON.stringify(first);
   const refresh = async (): Promise<void> => {
     try {

@@ -5,7 +5,7 @@ import { ApiException, type KubeTransport } from '../adapters/kubernetes/transpo
 import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../process/log.ts';
 import { isAccount, type TokenReview } from './authenticate.ts';
-import { HttpError } from './http-answer.ts';
+import { HttpError } from './http-response.ts';
 import { createRateLimit } from './rate-limit.ts';
 
 export interface TokenReviewOptions {
@@ -14,19 +14,19 @@ export interface TokenReviewOptions {
   /** Accounts that may call, a `*` at the end for all that begin so; undefined: those of our own namespace. */
   readonly callers?: readonly string[] | undefined;
   /** Others, who may only tell of one thing. */
-  readonly tellers?: readonly string[] | undefined;
+  readonly reporters?: readonly string[] | undefined;
   readonly clock: Pick<Clock, 'monotonic'>;
   readonly log: Log;
 }
 
 /** A token that was taken back is good for so long. Refusals are not kept: an account may just have been made. */
-const keptMs = 10_000;
-const mostKept = 1_000;
+const cacheMs = 10_000;
+const maxCached = 1_000;
 
 /** Unknown tokens from one address: each costs the API server a look. */
-const strangers = { perSecond: 5, burst: 50 };
+const unknownTokenLimit = { perSecond: 5, burst: 50 };
 
-const answerMs = 5_000;
+const timeoutMs = 5_000;
 
 const Review = z.object({
   status: z.object({
@@ -36,7 +36,7 @@ const Review = z.object({
   }),
 });
 
-interface Kept {
+interface CachedAccount {
   readonly account: string;
   readonly until: number;
 }
@@ -44,20 +44,20 @@ interface Kept {
 /** Asks the API server whose token it is. Without an answer nobody is let in. */
 export function kubeTokenReview(
   kube: Pick<KubeTransport, 'send' | 'namespace'>,
-  { audience, callers, tellers = [], clock, log }: TokenReviewOptions,
+  { audience, callers, reporters = [], clock, log }: TokenReviewOptions,
 ): TokenReview {
-  const kept = new Map<string, Kept>();
-  const asking = new Map<string, Promise<string | undefined>>();
-  const waitOf = createRateLimit(strangers, () => clock.monotonic());
+  const cached = new Map<string, CachedAccount>();
+  const pending = new Map<string, Promise<string | undefined>>();
+  const waitOf = createRateLimit(unknownTokenLimit, () => clock.monotonic());
 
-  const ask = async (token: string): Promise<string | undefined> => {
+  const review = async (token: string): Promise<string | undefined> => {
     try {
       const { status } = await reviewOf(kube, token, audience);
       // A server that knows no audiences would let in any token that is good for itself.
       const isForUs = status.authenticated === true && status.audiences?.includes(audience) === true;
       const account = isForUs ? status.user?.username : undefined;
       const acting = callers ?? [`system:serviceaccount:${(await kube.namespace()) ?? 'default'}:*`];
-      return account !== undefined && [...acting, ...tellers].some((one) => isAccount(one, account))
+      return account !== undefined && [...acting, ...reporters].some((one) => isAccount(one, account))
         ? account
         : undefined;
     } catch (error) {
@@ -65,26 +65,26 @@ export function kubeTokenReview(
       throw refusal(503, 'callers cannot be checked just now', 1);
     }
   };
-  const keep = (key: string, account: string | undefined): void => {
+  const cache = (key: string, account: string | undefined): void => {
     if (account === undefined) return;
-    kept.set(key, { account, until: clock.monotonic() + keptMs });
-    const [oldest] = kept.keys();
-    if (kept.size > mostKept && oldest !== undefined) kept.delete(oldest);
+    cached.set(key, { account, until: clock.monotonic() + cacheMs });
+    const [oldest] = cached.keys();
+    if (cached.size > maxCached && oldest !== undefined) cached.delete(oldest);
   };
 
   return async (token, address) => {
     const key = createHash('sha256').update(token).digest('base64');
-    const known = kept.get(key);
+    const known = cached.get(key);
     if (known && clock.monotonic() < known.until) return known.account;
-    kept.delete(key);
-    const before = asking.get(key);
+    cached.delete(key);
+    const before = pending.get(key);
     if (before) return before;
     const seconds = waitOf(address);
     if (seconds !== undefined)
       throw refusal(429, `too many tokens that were not seen before: wait ${seconds} s`, seconds);
-    const answer = ask(token).finally(() => asking.delete(key));
-    asking.set(key, answer);
-    keep(key, await answer);
+    const answer = review(token).finally(() => pending.delete(key));
+    pending.set(key, answer);
+    cache(key, await answer);
     return answer;
   };
 }
@@ -103,7 +103,7 @@ async function reviewOf(
       body: { ...kind, spec: { token, audiences: [audience] } },
       isRead: true,
     },
-    AbortSignal.timeout(answerMs),
+    AbortSignal.timeout(timeoutMs),
   );
   if (answer.status >= 300) throw new ApiException(answer);
   return Review.parse(JSON.parse(answer.text));

@@ -1,7 +1,7 @@
 import { ClusterError } from '../../shared/ports/cluster.ts';
 import { explainDecision, explainMachine, explainPod } from '../core/decide/explain.ts';
 import type { Snapshot } from '../core/decide/snapshot.ts';
-import { HttpError } from '../server/http-answer.ts';
+import { HttpError } from '../server/http-response.ts';
 import type { ApiRow } from './row.ts';
 import { ExplanationShape, type ExplanationView } from './shapes.ts';
 

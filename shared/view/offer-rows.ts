@@ -1,4 +1,4 @@
-import { HttpError } from '../server/http-answer.ts';
+import { HttpError } from '../server/http-response.ts';
 import { OfferShape, PeeringShape } from './offer-shapes.ts';
 import type { ApiRow } from './row.ts';
 

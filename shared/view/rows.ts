@@ -1,6 +1,6 @@
 import packageJson from '../../package.json' with { type: 'json' };
 import { waitingPods } from '../core/decide/snapshot.ts';
-import { HttpError } from '../server/http-answer.ts';
+import { HttpError } from '../server/http-response.ts';
 import { explainRows } from './explain.ts';
 import { offerRows } from './offer-rows.ts';
 import {

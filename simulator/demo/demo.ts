@@ -24,7 +24,7 @@ export async function runDemo(settings: ProcessSettings): Promise<void> {
   const pools = scenario.pools(settings.machines ?? defaultMachines[name]);
   const machines = pools.flatMap((pool) => pool.machines);
   const pace = usualSpeed / speed;
-  log.info({ step: 'start', story: `no BAMEL_CONFIG is set: this is the demo, ${scenario.says}` }, 'demo');
+  log.info({ step: 'start', text: `no BAMEL_CONFIG is set: this is the demo, ${scenario.says}` }, 'demo');
   const lab = await startLab({ machines, speed });
   const inventory = lab.inventory();
   const stopping = new AbortController();
@@ -44,7 +44,7 @@ export async function runDemo(settings: ProcessSettings): Promise<void> {
   log.info(
     {
       step: 'start',
-      story: `${machines.length} machines, all off (${held}). Time runs ${speed} times faster for them`,
+      text: `${machines.length} machines, all off (${held}). Time runs ${speed} times faster for them`,
     },
     'inventory loaded',
   );
@@ -60,7 +60,7 @@ export async function runDemo(settings: ProcessSettings): Promise<void> {
     {
       step: 'start',
       url: host.url,
-      story: `the console is at ${host.url}/; Ctrl-C stops. By hand: curl -d '{"dryRun":true}' ${host.url}/evaluate-scaling`,
+      text: `the console is at ${host.url}/; Ctrl-C stops. By hand: curl -d '{"dryRun":true}' ${host.url}/evaluate-scaling`,
     },
     'listening',
   );
@@ -81,7 +81,7 @@ export async function runDemo(settings: ProcessSettings): Promise<void> {
     await door.close();
     await close();
     await lab.stop();
-    log.info({ step: 'stop', story: 'stopped; the simulated rack is gone' }, 'stopped');
+    log.info({ step: 'stop', text: 'stopped; the simulated rack is gone' }, 'stopped');
   });
 }
 

@@ -35,7 +35,7 @@ export async function play(
     for (const scene of scenes) {
       await clock.sleep(scene.afterMs * stage.pace, signal);
       if (signal.aborted) return;
-      log.info({ step: 'people', story: scene.caption }, 'scene begins');
+      log.info({ step: 'people', text: scene.caption }, 'scene begins');
       await caption(stage.store, scene.caption);
       await act(scene, workloads, pools, api, stage.lab);
     }

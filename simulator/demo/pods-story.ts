@@ -12,10 +12,10 @@ export async function tellPods(cluster: Cluster, clock: Clock, log: Log, signal:
   while (!signal.aborted) {
     const pods = await podsOf(cluster);
     const wanted = (pods ?? []).filter((pod) => !pod.belongsToNode && !pod.terminating && !pod.finished);
-    const story = wanted.length === 0 ? 'none' : summary(wanted);
-    if (pods && story !== told && !(told === '' && wanted.length === 0))
-      log.info({ step: 'pods', wanted: wanted.length, story }, 'pods changed');
-    if (pods) told = story;
+    const text = wanted.length === 0 ? 'none' : summary(wanted);
+    if (pods && text !== told && !(told === '' && wanted.length === 0))
+      log.info({ step: 'pods', wanted: wanted.length, text }, 'pods changed');
+    if (pods) told = text;
     await clock.sleep(500, signal);
   }
 }

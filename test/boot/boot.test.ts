@@ -5,7 +5,7 @@ import type { MachineSpec } from '../../shared/core/machine/machine.ts';
 import { machineProblem } from '../../shared/drivers/check-options.ts';
 import { createMetrics } from '../../shared/process/metrics.ts';
 import { parseConfig } from '../../shared/schema/config-file.ts';
-import { type Served, serve } from '../../shared/server/serve.ts';
+import { type RunningServer, serve } from '../../shared/server/serve.ts';
 import { machine } from '../core/support/builders.ts';
 import { startWorld, type World } from '../power-action/harness.ts';
 
@@ -105,7 +105,7 @@ test('a machine that cannot be told to boot from the network has no boot profile
 
 describe('GET /boot/<mac>', () => {
   let world: World;
-  let served: Served;
+  let served: RunningServer;
   beforeEach(async () => {
     world = await startWorld({
       machines: [

@@ -1,12 +1,12 @@
 import { actsOf } from '../../apps/console/acts.ts';
 import type { Deps } from '../../functions/deps.ts';
 import { createMetrics } from '../../shared/process/metrics.ts';
-import { type Served, serve } from '../../shared/server/serve.ts';
+import { type RunningServer, serve } from '../../shared/server/serve.ts';
 import { node } from '../core/support/builders.ts';
 import { startWorld, type World } from '../power-action/harness.ts';
 
 let world: World;
-let served: Served;
+let served: RunningServer;
 /** What was asked of the cluster; a view is all that it may be asked for. */
 const asked: string[] = [];
 const cluster = new Proxy(

@@ -2,10 +2,10 @@ import { gunzipSync } from 'node:zlib';
 import { consoleRoutes } from '../../apps/console/route.ts';
 import { createLog } from '../../shared/process/log.ts';
 import { createMetrics } from '../../shared/process/metrics.ts';
-import { type Served, serve } from '../../shared/server/serve.ts';
+import { type RunningServer, serve } from '../../shared/server/serve.ts';
 
 const log = createLog({ level: 'silent', format: 'json' });
-let served: Served | undefined;
+let served: RunningServer | undefined;
 afterEach(() => served?.close());
 
 async function start(...more: [load?: Parameters<typeof consoleRoutes>[1]]): Promise<string> {

@@ -11,7 +11,7 @@ import { realClock } from '../../shared/process/clock.ts';
 import { createLog } from '../../shared/process/log.ts';
 import { createMetrics } from '../../shared/process/metrics.ts';
 import { served } from '../../shared/server/function.ts';
-import { type Served, serve } from '../../shared/server/serve.ts';
+import { type RunningServer, serve } from '../../shared/server/serve.ts';
 import { createDeadLetters, type StoredDeadLetter } from '../../shared/state/dead-letters.ts';
 import { createInventory } from '../../shared/state/inventory.ts';
 import { runBamel } from '../cli/run-bamel.ts';
@@ -19,7 +19,7 @@ import { runBamel } from '../cli/run-bamel.ts';
 let folder: string;
 let address: string;
 let store: Store;
-let running: Served;
+let running: RunningServer;
 let sent: BamelEvent[];
 const metrics = createMetrics();
 beforeEach(async () => {

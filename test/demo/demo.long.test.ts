@@ -19,7 +19,7 @@ afterAll(async () => {
 const items = async <Item>(demo: Demo, path: string): Promise<Item[]> =>
   ((await (await demo.get(path)).json()) as { items: Item[] }).items;
 const told = (demo: Demo, step: string): string[] =>
-  demo.said().flatMap((line) => (line.step === step ? [line.story ?? ''] : []));
+  demo.said().flatMap((line) => (line.step === step ? [line.text ?? ''] : []));
 
 test('without a config the day is played, and its console says what is going on', async () => {
   const { day } = demos;
@@ -43,7 +43,7 @@ test('the machine whose BMC breaks is quarantined, and others serve the rush', a
   const { day } = demos;
   await eventually(
     () =>
-      expect(day.said().map(({ story }) => story)).toContainEqual(
+      expect(day.said().map(({ text }) => text)).toContainEqual(
         expect.stringMatching(/quarantined: power is still off/),
       ),
     110_000,
@@ -56,8 +56,8 @@ test('the machine whose BMC breaks is quarantined, and others serve the rush', a
 }, 180_000);
 
 test('what the rush needed is powered off again, although one of them had failed', async () => {
-  const isOff = ({ machine, story }: Said) =>
-    machine?.startsWith('mini-') && story?.startsWith('off, verified');
+  const isOff = ({ machine, text }: Said) =>
+    machine?.startsWith('mini-') && text?.startsWith('off, verified');
   await eventually(() => expect(demos.day.said().filter(isOff).length).toBeGreaterThan(2), 150_000);
 }, 200_000);
 
@@ -75,7 +75,7 @@ test.each([
       () => expect(told(demo, 'pods')).toContainEqual(expect.stringContaining(served)),
       120_000,
     );
-    const off = () => told(demo, 'power').filter((story) => /^off, verified/.test(story));
+    const off = () => told(demo, 'power').filter((text) => /^off, verified/.test(text));
     await eventually(() => expect(off().length).toBeGreaterThanOrEqual(machines), 60_000);
     expect(demo.said().filter(({ level }) => level === 'error' || level === 'fatal')).toEqual([]);
   },

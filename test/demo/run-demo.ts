@@ -7,7 +7,7 @@ export interface Said {
   readonly level: string;
   readonly msg: string;
   readonly step?: string;
-  readonly story?: string;
+  readonly text?: string;
   readonly machine?: string;
   readonly url?: string;
 }

@@ -12,7 +12,7 @@ import type { Store } from '../../shared/ports/store.ts';
 import { realClock } from '../../shared/process/clock.ts';
 import { createMetrics, type Metrics } from '../../shared/process/metrics.ts';
 import type { ConfigInput } from '../../shared/schema/config.ts';
-import { type Served, type ServeOptions, serve } from '../../shared/server/serve.ts';
+import { type RunningServer, type ServeOptions, serve } from '../../shared/server/serve.ts';
 import { createInventory } from '../../shared/state/inventory.ts';
 import { loadInventory } from '../../shared/state/inventory-load.ts';
 import { memoryLog } from '../runtime/harness.ts';
@@ -112,7 +112,7 @@ export async function startSite({
   };
   await set(remote);
   const discovery = row.create(deps);
-  const served: Served = await serve([discovery], {
+  const served: RunningServer = await serve([discovery], {
     host: '127.0.0.1',
     port: 0,
     log,

@@ -61,8 +61,18 @@ const cheaper = Buffer.from(JSON.stringify({ ...published, price: {} })).toStrin
 const forgeries: [what: string, given: unknown, reason: string, why: RegExp][] = [
   ['the payload changed', { ...sealed, payload: cheaper }, 'forged', /changed in transit/],
   ['another signature', { ...sealed, signature: seal({}, { serial: 8 }).signature }, 'forged', /changed/],
-  ['signed by somebody unknown', seal({}, {}, stranger.privateKey), 'untrusted', /remote.trust does not contain/],
-  ['the key of another', { ...sealed, publicKey: stranger.publicKey }, 'untrusted', /remote.trust does not contain/],
+  [
+    'signed by somebody unknown',
+    seal({}, {}, stranger.privateKey),
+    'untrusted',
+    /remote.trust does not contain/,
+  ],
+  [
+    'the key of another',
+    { ...sealed, publicKey: stranger.publicKey },
+    'untrusted',
+    /remote.trust does not contain/,
+  ],
   [
     'signed for something else with the right key',
     { ...sealed, signature: signerOf(privateKey).sign(sealed.payload).toString('base64url') },

@@ -2,7 +2,7 @@ import { functionTable } from '../../functions/index.ts';
 import { events, foreignEvents } from '../../shared/ports/event-types.ts';
 import {
   failpoints,
-  madeFailpoints,
+  onDemandFailpoints,
   providerFailpoints,
   syncFailpoints,
 } from '../../shared/process/failpoints.ts';
@@ -41,7 +41,12 @@ describe('the events table', () => {
 
 test('what a crash means is told for every failpoint, and for no other', () => {
   const named = [...tableRows(page, 'Killed at any point').keys()].filter((row) => !/^-+$|^killed/.test(row));
-  const all: readonly string[] = [...failpoints, ...madeFailpoints, ...providerFailpoints, ...syncFailpoints];
+  const all: readonly string[] = [
+    ...failpoints,
+    ...onDemandFailpoints,
+    ...providerFailpoints,
+    ...syncFailpoints,
+  ];
   expect(named.flatMap((row) => row.split(', ')).sort()).toEqual([...all].sort());
 });
 

@@ -8,7 +8,7 @@ import { realClock } from '../../shared/process/clock.ts';
 import { createMetrics } from '../../shared/process/metrics.ts';
 import { readSettings } from '../../shared/process/settings.ts';
 import type { TokenReview } from '../../shared/server/authenticate.ts';
-import { HttpError } from '../../shared/server/http-answer.ts';
+import { HttpError } from '../../shared/server/http-response.ts';
 import type { Route } from '../../shared/server/routes.ts';
 import type { ServeOptions } from '../../shared/server/serve.ts';
 import { createInventory } from '../../shared/state/inventory.ts';

@@ -1,7 +1,7 @@
 import { evaluateScaling } from '../../functions/evaluate-scaling/handler.ts';
 import type { Pod } from '../../shared/core/cluster/cluster.ts';
 import type { Cluster } from '../../shared/ports/cluster.ts';
-import { type FailpointName, lentFailpoints } from '../../shared/process/failpoints.ts';
+import { type FailpointName, remoteFailpoints } from '../../shared/process/failpoints.ts';
 import { encode } from '../../shared/state/codec.ts';
 import { keys } from '../../shared/state/keys.ts';
 import { offer, roamers } from '../core/support/offers.ts';
@@ -96,7 +96,7 @@ test('a slice is recorded with its offer and its price; more pods make it larger
   });
 });
 
-test.each(lentFailpoints)(
+test.each(remoteFailpoints)(
   'killed at %s, once the size is written, nothing is asked for twice',
   async (name) => {
     await withOffer(async (world, evaluate) => {

@@ -5,7 +5,7 @@ import { functionTable } from '../../functions/index.ts';
 import { openStore } from '../../shared/adapters/store/open-store.ts';
 import { type Store, StoreError } from '../../shared/ports/store.ts';
 import { realClock } from '../../shared/process/clock.ts';
-import { isToldBy, metricTable } from '../../shared/process/metric-table.ts';
+import { isExportedBy, metricTable } from '../../shared/process/metric-table.ts';
 import { createMetrics, type Metrics } from '../../shared/process/metrics.ts';
 import { createInventory } from '../../shared/state/inventory.ts';
 import { memoryLog } from '../runtime/harness.ts';
@@ -45,7 +45,7 @@ describe('the table of metrics', () => {
       const text = await createMetrics(name).registry.metrics();
       const exported = rows.filter((row) => text.includes(`# TYPE ${row.name} ${row.type}\n`));
       expect(exported.map((row) => row.name)).toEqual(
-        rows.filter((row) => isToldBy(row, name)).map((row) => row.name),
+        rows.filter((row) => isExportedBy(row, name)).map((row) => row.name),
       );
     }
   });

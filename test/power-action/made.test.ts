@@ -1,4 +1,4 @@
-import { type FailpointName, failpoints, madeFailpoints } from '../../shared/process/failpoints.ts';
+import { type FailpointName, failpoints, onDemandFailpoints } from '../../shared/process/failpoints.ts';
 import { find, startWorld, tickUntil, type World, type WorldOptions } from './harness.ts';
 
 const minute = 60_000;
@@ -62,7 +62,7 @@ test('one that never came to be is given back too', async () => {
 describe('killed at any step, nothing is orphaned', () => {
   const passed: readonly FailpointName[] = [
     ...failpoints.filter((name) => /^power-.*off$/.test(name)),
-    ...madeFailpoints,
+    ...onDemandFailpoints,
   ];
   test.each(passed)('fault 5: killed at %s', async (failpoint) => {
     await aboutToGo();

@@ -4,7 +4,7 @@ import { kubeTransport } from '../../shared/adapters/kubernetes/transport.ts';
 import { realClock } from '../../shared/process/clock.ts';
 import { createLog } from '../../shared/process/log.ts';
 import { createMetrics } from '../../shared/process/metrics.ts';
-import { type Served, serve } from '../../shared/server/serve.ts';
+import { type RunningServer, serve } from '../../shared/server/serve.ts';
 import { kubeTokenReview } from '../../shared/server/token-review.ts';
 import { type ControlPlane, startControlPlane } from '../../tools/real-stack/control-plane.ts';
 import { createObject } from '../../tools/real-stack/objects.ts';
@@ -22,7 +22,7 @@ const log = createLog({ level: 'silent', format: 'json' });
 
 describeWith(controlPlanePrograms, 'fault 39: tokens of accounts, reviewed by a real API server', () => {
   let plane: ControlPlane;
-  let served: Served;
+  let served: RunningServer;
   let core: CoreV1Api;
   let ms = 0;
   const { calls, served: called } = recorder();
@@ -46,7 +46,7 @@ describeWith(controlPlanePrograms, 'fault 39: tokens of accounts, reviewed by a 
     const review = kubeTokenReview(kube, {
       audience: 'bamel',
       callers: ['system:serviceaccount:bamel:*'],
-      tellers: tellers.accounts,
+      reporters: tellers.accounts,
       clock: { monotonic: () => ms + realClock.monotonic() },
       log,
     });

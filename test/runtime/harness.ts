@@ -11,7 +11,7 @@ import {
   type ServedFunction,
   served,
 } from '../../shared/server/function.ts';
-import { type Served, type ServeOptions, serve } from '../../shared/server/serve.ts';
+import { type RunningServer, type ServeOptions, serve } from '../../shared/server/serve.ts';
 
 export interface Call {
   readonly input: unknown;
@@ -56,7 +56,7 @@ export function memoryLog(): { readonly log: Log; readonly lines: Record<string,
 export async function serving(
   functions: readonly ServedFunction[],
   options: Partial<ServeOptions>,
-  body: (server: Served) => Promise<void>,
+  body: (server: RunningServer) => Promise<void>,
 ): Promise<void> {
   const server = await serve(functions, {
     host: '127.0.0.1',

@@ -1,4 +1,4 @@
-import { HttpError } from '../../shared/server/http-answer.ts';
+import { HttpError } from '../../shared/server/http-response.ts';
 import { parseJson } from '../../shared/server/json-text.ts';
 import { fc } from '../../tools/support/seeded.ts';
 

@@ -98,7 +98,7 @@ test.each<[string, () => Outcome, string, number[]]>([
     [1_000, 1_000],
   ],
 ])('%s for ever → a dead letter after as many tries as allowed', async (_name, end, lastError, pauses) => {
-  const retry = { tries: 3, firstMs: 200, longestMs: 300 };
+  const retry = { tries: 3, firstMs: 200, maxMs: 300 };
   const { sink, calls, letters, clock } = setup(end, { retry });
   await sink.emit(event('a', { machine: 'a' }));
   await sink.idle();

@@ -100,8 +100,8 @@ describe('story', () => {
 
   test('tells steps, in columns', () => {
     const text = story((log) => {
-      log.info({ step: 'evaluate', pods: 3, story: '3 pods cannot be scheduled' }, 'demand found');
-      log.info({ step: 'power', machine: 'tower-1', story: 'on, verified by 2 reads' }, 'power verified');
+      log.info({ step: 'evaluate', pods: 3, text: '3 pods cannot be scheduled' }, 'demand found');
+      log.info({ step: 'power', machine: 'tower-1', text: 'on, verified by 2 reads' }, 'power verified');
       log.info({ step: 'join', machine: 'mini-1' }, 'node joined');
     });
     expect(text).toBe(
@@ -129,7 +129,7 @@ describe('story', () => {
 
   test('nothing from outside can move the cursor or forge a line', () => {
     const text = story((log) =>
-      log.info({ step: 'join', machine: 'a\u001b[2J', story: 'x\n12:00:01  power' }, 'm'),
+      log.info({ step: 'join', machine: 'a\u001b[2J', text: 'x\n12:00:01  power' }, 'm'),
     );
     expect(text).toBe('12:00:01  join       a [2J  x 12:00:01  power\n');
   });

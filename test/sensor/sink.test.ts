@@ -11,7 +11,7 @@ import { openStore } from '../../shared/adapters/store/open-store.ts';
 import { events } from '../../shared/ports/event-types.ts';
 import { realClock } from '../../shared/process/clock.ts';
 import { readSettings } from '../../shared/process/settings.ts';
-import type { Served } from '../../shared/server/serve.ts';
+import type { RunningServer } from '../../shared/server/serve.ts';
 import { createInventory } from '../../shared/state/inventory.ts';
 import { memoryLog, post, recorder, serving, structured } from '../runtime/harness.ts';
 import { report } from './report.ts';
@@ -33,7 +33,7 @@ const other = recorder({ name: 'dead-letters', takesAnyEvent: true, input: z.loo
 beforeEach(() => void calls.splice(0));
 
 /** A host with a secret for those who act, and one for sensors. */
-async function hosting(body: (host: Served) => Promise<void>): Promise<void> {
+async function hosting(body: (host: RunningServer) => Promise<void>): Promise<void> {
   const files = ['--token-file', join(folder, 'act'), '--pressure-token-file', join(folder, 'tell')];
   const read = readSettings(files, {});
   if (!('settings' in read)) throw new Error('help was asked for');
@@ -109,17 +109,17 @@ test.each<[string, string, string, Record<string, string>]>([
 });
 
 test('a secret for sensors alone does not say who may act', async () => {
-  const tellers = { token: async () => 'tell', accounts: [], event: events.pressureChanged, paths: ['/'] };
-  await expect(serving([], { tellers }, async () => undefined)).rejects.toThrow(
+  const reporters = { token: async () => 'tell', accounts: [], event: events.pressureChanged, paths: ['/'] };
+  await expect(serving([], { reporters }, async () => undefined)).rejects.toThrow(
     'set BAMEL_TOKEN_FILE as well',
   );
 });
 
 test('of accounts, sensors may tell of pressure only, and are sensors even if they are callers too', async () => {
   const sensor = 'system:serviceaccount:bamel-sensor:bamel-sensor';
-  const tellers = { accounts: [sensor], event: events.pressureChanged, paths: ['/evaluate-scaling'] };
+  const reporters = { accounts: [sensor], event: events.pressureChanged, paths: ['/evaluate-scaling'] };
   const review = async (token: string) => (token === 'sensor' ? sensor : 'system:serviceaccount:bamel:other');
-  await serving([served], { review, tellers }, async ({ url }) => {
+  await serving([served], { review, reporters }, async ({ url }) => {
     const status = async (token: string, headers: Record<string, string>) =>
       (await post(`${url}/evaluate-scaling`, '{}', { ...headers, authorization: `Bearer ${token}` })).status;
     expect([await status('sensor', event()), await status('sensor', event(events.tick))]).toEqual([204, 403]);

@@ -1,9 +1,9 @@
 import { consoleRoutes } from '../../../apps/console/route.ts';
 import { createLog } from '../../../shared/process/log.ts';
 import { createMetrics } from '../../../shared/process/metrics.ts';
-import { type Served, serve } from '../../../shared/server/serve.ts';
+import { type RunningServer, serve } from '../../../shared/server/serve.ts';
 
-export interface FakeHost extends Served {
+export interface FakeHost extends RunningServer {
   /** Tells every console that these kinds of things changed. */
   tell(kinds: readonly string[]): void;
 }

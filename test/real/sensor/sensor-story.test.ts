@@ -46,7 +46,7 @@ describeWith(['stress-ng', 'setpriv', ...cgroupPrograms], 'from a busy pod to a 
       undefined,
       () => ({
         token: async () => 'act',
-        tellers: {
+        reporters: {
           token: async () => 'tell',
           accounts: [],
           event: events.pressureChanged,

@@ -1,5 +1,5 @@
 import { StaleEvent } from './event-guard.ts';
-import type { HttpError } from './http-answer.ts';
+import type { HttpError } from './http-response.ts';
 
 const byStatus: Readonly<Record<number, string>> = {
   400: 'malformed',
@@ -15,5 +15,5 @@ const byStatus: Readonly<Record<number, string>> = {
 };
 
 /** Why a request was turned away, in one word, for counting. */
-export const reasonOf = (error: HttpError): string =>
+export const refusalReason = (error: HttpError): string =>
   error instanceof StaleEvent ? 'stale' : (byStatus[error.answer.status] ?? 'other');

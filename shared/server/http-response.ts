@@ -1,7 +1,7 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 
 /** What a request is answered with: JSON that a person can read, or ready-made text or bytes, or nothing. */
-export interface Answer {
+export interface HttpResponse {
   readonly status: number;
   readonly headers?: OutgoingHttpHeaders;
   readonly json?: unknown;
@@ -9,9 +9,9 @@ export interface Answer {
 }
 
 /** JSON becomes text here, where an answer that has no JSON can still be replaced by an error. */
-export function rendered(answer: Answer): Answer {
-  const { status, headers, json } = answer;
-  if (json === undefined) return answer;
+export function renderResponse(response: HttpResponse): HttpResponse {
+  const { status, headers, json } = response;
+  if (json === undefined) return response;
   return {
     status,
     headers: { 'content-type': 'application/json; charset=utf-8', ...headers },
@@ -22,7 +22,7 @@ export function rendered(answer: Answer): Answer {
 /** Thrown anywhere on the way to the function: the request is at fault, and this is what its sender is told. */
 export class HttpError extends Error {
   override readonly name = 'HttpError';
-  readonly answer: Answer;
+  readonly answer: HttpResponse;
   constructor(
     status: number,
     error: string,

@@ -10,7 +10,7 @@ interface LogEntry extends Record<string, unknown> {
 }
 
 /** Takes JSON log lines, tells those that matter to a person: `12:00:04  power      tower-1  on, verified by 2 reads`. */
-export function storyStream(to: LogStream, env: NodeJS.ProcessEnv = process.env): LogStream {
+export function humanLogStream(to: LogStream, env: NodeJS.ProcessEnv = process.env): LogStream {
   const paint: Paint =
     to.isTTY && !env.NO_COLOR
       ? (style, text) => styleText(style, text, { validateStream: false })
@@ -19,7 +19,7 @@ export function storyStream(to: LogStream, env: NodeJS.ProcessEnv = process.env)
   return {
     write(line) {
       const entry = JSON.parse(line) as LogEntry;
-      const { step, machine, story, level, time, msg, ...fields } = entry;
+      const { step, machine, text, level, time, msg, ...fields } = entry;
       const alarm = alarming.has(level);
       if (step === undefined && !alarm) return;
       const style = level === 'warn' ? 'yellow' : 'red';
@@ -34,7 +34,7 @@ export function storyStream(to: LogStream, env: NodeJS.ProcessEnv = process.env)
       machineWidth = Math.max(machineWidth, name.length);
       const who = name && `${name.padEnd(machineWidth)}  `;
       to.write(
-        `${head}${paint(alarm ? style : 'cyan', oneLine(step).padEnd(stepWidth))} ${who}${oneLine(story ?? msg)}\n${stack(entry)}`,
+        `${head}${paint(alarm ? style : 'cyan', oneLine(step).padEnd(stepWidth))} ${who}${oneLine(text ?? msg)}\n${stack(entry)}`,
       );
     },
   };
