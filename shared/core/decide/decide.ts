@@ -1,3 +1,4 @@
+import { describeForecast } from '../forecast/pool-forecast.ts';
 import { scaleDown } from '../scale-down/scale-down.ts';
 import { leftToOthers } from '../scale-up/candidates.ts';
 import { usualEffort } from '../scale-up/plan.ts';
@@ -58,12 +59,12 @@ function onceEach(candidates: readonly Candidate[]): readonly Candidate[] {
   return candidates.filter((one) => !isIdle(one) || !busy.has(one.machine));
 }
 
-function notesOf({ pools, cluster, triggers }: Snapshot): string[] {
+function notesOf({ pools, cluster, triggers, forecasts = [] }: Snapshot): string[] {
   const others = pools.filter(({ managedBy }) => managedBy !== 'bamel').map(({ name }) => leftToOthers(name));
   const odd = (triggers ?? []).flatMap(({ pool, trigger, note }) =>
     note === undefined ? [] : [`trigger ${trigger} of pool ${pool}: ${note}`],
   );
-  return [...others.sort(), ...(cluster.unread ?? []), ...odd];
+  return [...others.sort(), ...(cluster.unread ?? []), ...odd, ...forecasts.map(describeForecast)];
 }
 
 /** Of what is lent: by whom. */

@@ -98,6 +98,7 @@ export function digestOf({ machines, pools, settings, cluster, ...rest }: Snapsh
   part('trigger', rest.triggers);
   part('alert', rest.alerts);
   part('pressure', rest.pressure);
+  part('forecast', rest.forecasts);
   part('offer', rest.offers);
   const shared = new Map<object, number>();
   for (const pod of pods) {

@@ -1,4 +1,5 @@
 import type { ClusterView, Pod, PodRef } from '../cluster/cluster.ts';
+import type { PoolForecast } from '../forecast/pool-forecast.ts';
 import { type Capacity, capacityOf } from '../machine/lifecycle.ts';
 import type { Machine } from '../machine/machine.ts';
 import type { Offer } from '../remote/offer.ts';
@@ -60,6 +61,8 @@ export interface Snapshot {
   readonly triggers?: readonly TriggerReading[] | undefined;
   readonly alerts?: readonly AlertReading[] | undefined;
   readonly pressure?: readonly PressureReading[] | undefined;
+  /** Of pools with prewarm on and enough history. */
+  readonly forecasts?: readonly PoolForecast[] | undefined;
   /** What remote clusters would lend; those that are no longer valid may be among them. */
   readonly offers?: readonly Offer[] | undefined;
   /** The node this process runs on: never powered off. */

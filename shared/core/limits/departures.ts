@@ -44,6 +44,7 @@ export function createDepartures(
       const gone = takenIn(pool.name);
       const minimum = minimums.get(pool.name);
       if (minimum && serving - gone <= minimum.nodes) return minimum.why;
+      if (minimum?.keep && serving - gone <= minimum.keep.nodes) return minimum.keep.why;
       const { maxConcurrent } = pool.scaleDown;
       if (maxConcurrent > 0 && leaving + gone >= maxConcurrent)
         return `pool ${pool.name} lets ${maxConcurrent} leave at once (maxConcurrent)`;

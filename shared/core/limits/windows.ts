@@ -10,6 +10,8 @@ export function isOpen({ cron, forMs, timeZone }: Window, now: number): boolean 
 export interface Minimum {
   readonly nodes: number;
   readonly why: string;
+  /** So many that are on stay on; none is powered on for it. */
+  readonly keep?: { readonly nodes: number; readonly why: string } | undefined;
 }
 
 /** How many of a pool are to be on now: its minimum, or what an open window asks for, a boot time ahead of it. */

@@ -1,4 +1,5 @@
 import type { Pod } from '../../cluster/cluster.ts';
+import { type PoolForecast, whyAhead, whyKept } from '../../forecast/pool-forecast.ts';
 import { poweredOnAt } from '../../limits/times.ts';
 import { type Minimum, minimumOf } from '../../limits/windows.ts';
 import { capacityOf } from '../../machine/lifecycle.ts';
@@ -22,15 +23,23 @@ export interface Want {
 
 const usualBootMs = 300_000;
 
-/** What every pool keeps on, schedules included. */
-export function minimumsOf({ pools, members, now }: Situation): Map<string, Minimum> {
+/** What every pool keeps on, schedules and forecasts included. */
+export function minimumsOf({ pools, members, now, forecasts }: Situation): Map<string, Minimum> {
   return new Map(
     pools.map((pool) => {
       const boots = (members.get(pool.name) ?? []).map(({ status }) => status.learnedBootMs ?? usualBootMs);
-      return [pool.name, minimumOf(pool, now, Math.max(0, ...boots))];
+      const minimum = minimumOf(pool, now, Math.max(0, ...boots));
+      const forecast = forecasts?.find((one) => one.pool === pool.name);
+      return [pool.name, forecast ? withForecast(minimum, forecast) : minimum];
     }),
   );
 }
+
+/** A forecast adds to what is on, or keeps it; it takes nothing away. */
+const withForecast = (minimum: Minimum, forecast: PoolForecast): Minimum => ({
+  ...(forecast.atLeast > minimum.nodes ? { nodes: forecast.atLeast, why: whyAhead(forecast) } : minimum),
+  keep: { nodes: forecast.keep, why: whyKept(forecast) },
+});
 
 type Standing = 'holds' | 'not yet' | 'no';
 
