@@ -4,6 +4,9 @@ import { compare, type ReplayOptions } from '../../simulator/replay/compare.ts';
 import { HistoryError, parseDemand, parseTime } from '../../simulator/replay/demand-csv.ts';
 import { type History, toHistory, usualStep } from '../../simulator/replay/history.ts';
 import { htmlOf, svgOf } from '../../simulator/replay/picture.ts';
+import { comparePods } from '../../simulator/replay/pods-compare.ts';
+import { parseMachines, parsePods } from '../../simulator/replay/pods-csv.ts';
+import { podsTable } from '../../simulator/replay/pods-table.ts';
 import { type Money, reportOf, tableText } from '../../simulator/replay/report.ts';
 import { type Command, durationOf, UsageError } from '../command.ts';
 
@@ -11,8 +14,12 @@ const outputs = ['table', 'json', 'svg', 'html'] as const;
 
 export const replayCommand: Command = {
   summary: 'say what a past workload would have cost under each policy: machines off, waiting, wake-ups',
-  usage: `--demand FILE
+  usage: `--demand FILE | --pods FILE --nodes FILE
       --demand FILE        CSV of time,active[,total]: how many machines were needed, and how many there were
+      --pods FILE          CSV of start,end,cpu,memory[,gpu]: pods, run through the decisions themselves
+      --nodes FILE         with --pods: CSV of cpu,memory[,gpu][,name][,count]: the machines
+      --fail P             with --pods: how likely a boot fails, 0 to 1 (default: 0)
+      --seed N             with --fail: which boots fail (default: 1)
       --machines N         machines there are; default: the largest total, else the largest active
       --step DURATION      e.g. 10m; within a step the largest need counts; default: the usual distance of rows
       --train-until DATE   count from then on, learn from what came before; default: the middle
@@ -28,7 +35,12 @@ export const replayCommand: Command = {
     const { values } = parseArgs({ args: [...args], options: flags });
     const output = outputs.find((one) => one === values.output);
     if (!output) throw new UsageError(`there is no output ${values.output}: there are ${outputs.join(', ')}`);
-    if (values.demand === undefined) throw new UsageError('which history? Give --demand FILE');
+    if (values.pods !== undefined) {
+      io.stdout.write(await replayPods(values, output));
+      return 0;
+    }
+    if (values.demand === undefined)
+      throw new UsageError('which history? Give --demand FILE, or --pods FILE with --nodes FILE');
     const history = await readDemand(values.demand, values.step);
     const options = optionsOf(values, history, output !== 'table');
     const comparison = compare(history, options);
@@ -46,6 +58,10 @@ export const replayCommand: Command = {
 
 const flags = {
   demand: { type: 'string' },
+  pods: { type: 'string' },
+  nodes: { type: 'string' },
+  fail: { type: 'string', default: '0' },
+  seed: { type: 'string', default: '1' },
   machines: { type: 'string' },
   step: { type: 'string' },
   'train-until': { type: 'string' },
@@ -61,17 +77,48 @@ const flags = {
 
 type Flags = ReturnType<typeof parseArgs<{ options: typeof flags }>>['values'];
 
-async function readDemand(file: string, step: string | undefined): Promise<History> {
+/** What a file says; what is wrong with it is named with the file. */
+async function readHistory<Read>(file: string, parse: (text: string) => Read): Promise<Read> {
   const text = await readFile(file, 'utf8');
   try {
-    const samples = parseDemand(text);
-    const stepMs = step === undefined ? usualStep(samples) : durationOf('--step', step);
-    if (stepMs < 1_000) throw new UsageError(`--step ${step}: a step is at least 1s`);
-    return toHistory(samples, stepMs);
+    return parse(text);
   } catch (error) {
     if (error instanceof HistoryError) throw new UsageError(`${file}: ${error.message}`);
     throw error;
   }
+}
+
+const readDemand = (file: string, step: string | undefined): Promise<History> =>
+  readHistory(file, (text) => {
+    const samples = parseDemand(text);
+    return toHistory(samples, step === undefined ? usualStep(samples) : stepOf(step));
+  });
+
+function stepOf(text: string): number {
+  const stepMs = durationOf('--step', text);
+  if (stepMs >= 1_000) return stepMs;
+  throw new UsageError(`--step ${text}: a step is at least 1s`);
+}
+
+async function replayPods(values: Flags, output: (typeof outputs)[number]): Promise<string> {
+  const { pods: file = '', nodes, watts } = values;
+  if (nodes === undefined) throw new UsageError('--pods needs --nodes FILE: the machines that there are');
+  if (output !== 'table' && output !== 'json')
+    throw new UsageError(`--pods has no output ${output}: there are table and json`);
+  const pods = await readHistory(file, parsePods);
+  const machines = await readHistory(nodes, (text) =>
+    parseMachines(text, watts ? wattsOf(watts) : undefined),
+  );
+  const report = comparePods(pods, machines, {
+    bootMs: durationOf('--boot', values.boot),
+    unneededForMs: durationOf('--unneeded-for', values['unneeded-for']),
+    stepMs: stepOf(values.step ?? '10m'),
+    confidence: numberOf('--confidence', values.confidence, 0.5, 0.999),
+    horizonMs: durationOf('--horizon', values.horizon),
+    failureRate: numberOf('--fail', values.fail, 0, 1),
+    seed: numberOf('--seed', values.seed, 0, 2 ** 32 - 1),
+  });
+  return output === 'json' ? `${JSON.stringify(report, undefined, 2)}\n` : podsTable(file, report);
 }
 
 function numberOf(flag: string, text: string, least: number, most: number): number {

@@ -126,18 +126,16 @@ export function tableText(report: Report): string {
     ...(hasCost ? [row.cost?.toFixed(2) ?? 'unknown'] : []),
     gainText(row.gained),
   ]);
-  const left = new Set([0, 1, titles.length - 1]);
-  const widths = titles.map((title, column) =>
-    Math.max(title.length, ...cells.map((line) => line[column]?.length ?? 0)),
-  );
-  const line = (texts: readonly string[]): string =>
-    texts
-      .map((text, column) =>
-        left.has(column) ? text.padEnd(widths[column] ?? 0) : text.padStart(widths[column] ?? 0),
-      )
-      .join('   ')
-      .trimEnd();
-  return `${[introOf(report), '', line(titles), ...cells.map(line), '', notesOf(report)].join('\n')}\n`;
+  const lines = aligned([titles, ...cells], new Set([0, 1, titles.length - 1]));
+  return `${[introOf(report), '', ...lines, '', notesOf(report)].join('\n')}\n`;
+}
+
+/** Columns of equal width; those that are named begin at the left. */
+export function aligned(rows: readonly (readonly string[])[], left: ReadonlySet<number>): string[] {
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  const cell = (text: string, column: number): string =>
+    left.has(column) ? text.padEnd(widths[column] ?? 0) : text.padStart(widths[column] ?? 0);
+  return rows.map((row) => row.map(cell).join('   ').trimEnd());
 }
 
 const gainText = (gained: Row['gained']): string =>

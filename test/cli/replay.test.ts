@@ -20,9 +20,11 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-async function replayOf(path: string, args: readonly string[]) {
+const replayOf = (path: string, args: readonly string[]) => run('--demand', path, ...args);
+
+async function run(...args: readonly string[]) {
   const io = { stdout: new PassThrough(), stderr: new PassThrough(), env: {} };
-  const code = await runCli(['replay', '--demand', path, ...args], io);
+  const code = await runCli(['replay', ...args], io);
   const text = (stream: PassThrough): string => String(stream.read() ?? '');
   return { code, stdout: text(io.stdout), stderr: text(io.stderr) };
 }
@@ -99,4 +101,56 @@ test('a file that is no history is refused with its line', async () => {
   const { code, stderr } = await replayOf(broken, []);
   expect(code).toBe(2);
   expect(stderr).toContain('line 3: active is "lots"');
+});
+
+describe('pods', () => {
+  const written = async (name: string, text: string): Promise<string> => {
+    const path = join(folder, name);
+    await writeFile(path, text);
+    return path;
+  };
+  const nodes = () => written('nodes.csv', 'cpu,memory,gpu,count\n8,34359738368,0,4\n');
+
+  test('go through the decisions: who waited, and for how long', async () => {
+    // Two that fit on one machine, and a third an hour later when nothing is on any more.
+    const pods = await written(
+      'pods.csv',
+      'start,end,cpu,memory\n0,1200,2,1073741824\n60,1200,2,1073741824\n6000,7200,8,1073741824\n',
+    );
+    const args = ['--pods', pods, '--nodes', await nodes(), '-o', 'json', '--boot', '4m'];
+    const { code, stdout } = await run(...args);
+    expect(code).toBe(0);
+    const { rows } = JSON.parse(stdout) as { rows: Record<string, unknown>[] };
+    expect(rows[1]).toMatchObject({
+      policy: 'reactive',
+      podsThatWaited: 3,
+      waitP50Seconds: 240,
+      neverPlaced: 0,
+    });
+    expect((await run(...args)).stdout).toBe(stdout);
+  });
+
+  test('names of the openb trace are understood: parts of a GPU, thousandths of a cpu', async () => {
+    const pods = await written(
+      'openb.csv',
+      'name,cpu_milli,memory_mib,num_gpu,gpu_milli,creation_time,deletion_time\na,1000,64,1,500,0,900\nb,1000,64,1,500,0,900\n',
+    );
+    const machines = await written(
+      'openb-nodes.csv',
+      'sn,cpu_milli,memory_mib,gpu,model\nn-0,32000,262144,1,\n',
+    );
+    const { stdout } = await run('--pods', pods, '--nodes', machines);
+    expect(stdout).toContain('2 pods on 1 machines');
+    expect(stdout).toMatch(/reactive +[\d.]+ +[\d.]+ +2 +300s +300s +0/);
+  });
+
+  test.each([
+    ['start,cpu\n0,1\n', 'there is no column end'],
+    ['start,end,cpu\n0,9,much\n', 'line 2: cpu is "much"'],
+    ['start,end,cpu\n', 'the file has no rows'],
+  ])('%j is refused, and it says why', async (text, why) => {
+    const { code, stderr } = await run('--pods', await written('bad.csv', text), '--nodes', await nodes());
+    expect(code).toBe(2);
+    expect(stderr).toContain(why);
+  });
 });
