@@ -1,9 +1,11 @@
+import { parseArgs } from 'node:util';
 import { benchCluster } from './cluster.ts';
 import { benchColdstart } from './coldstart.ts';
 import { benchConsole } from './console.ts';
 import { benchDecide, benchWorkloads } from './decide.ts';
 import { benchEvents } from './events.ts';
 import { benchExternalgrpc } from './externalgrpc.ts';
+import { keepFigures, machineNow } from './figures.ts';
 import { benchPacking } from './packing.ts';
 import { benchReaction } from './reaction.ts';
 import { benchRemote } from './remote.ts';
@@ -32,13 +34,25 @@ const benchmarks: Readonly<Record<string, (() => Promise<Table>) | readonly (() 
   takeover: benchTakeover,
 };
 
-const names = process.argv.slice(2);
+const { values, positionals: names } = parseArgs({
+  options: { figures: { type: 'boolean', default: false } },
+  allowPositionals: true,
+});
 const unknown = names.find((name) => !Object.hasOwn(benchmarks, name));
 if (unknown !== undefined) {
   console.error(`there is no benchmark ${unknown}; there are: ${Object.keys(benchmarks).join(', ')}`);
   process.exitCode = 2;
 } else {
-  for (const [name, run] of Object.entries(benchmarks))
-    if (names.length === 0 || names.includes(name))
-      for (const each of typeof run === 'function' ? [run] : run) printTable(name, await each());
+  for (const [name, run] of Object.entries(benchmarks)) {
+    if (names.length > 0 && !names.includes(name)) continue;
+    const about = { command: `npm run bench -- ${name}`, ...machineNow() };
+    const tables: Table[] = [];
+    for (const each of typeof run === 'function' ? [run] : run) {
+      const table = await each();
+      printTable(name, table);
+      tables.push(table);
+      // For docs/figures.md, which npm run generate writes.
+      if (values.figures) keepFigures(name, { ...about, tables });
+    }
+  }
 }

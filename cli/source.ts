@@ -41,7 +41,7 @@ export const sourceFlags = {
 
 export const sourceUsage = `
       --server URL       the host that is asked; default: $BAMEL_URL, then port 8080 here
-      --token-file FILE  what it wants its callers to know; default: $BAMEL_TOKEN_FILE
+      --token-file FILE  the host's token; default: $BAMEL_TOKEN_FILE
       --store URL        work on the store itself; default: $BAMEL_STORE where no host is named
       --kubeconfig FILE  with --store, to see the cluster's pods as well; default: $KUBECONFIG`;
 

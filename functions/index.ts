@@ -57,7 +57,7 @@ export const functionTable = [
   }),
   row({
     name: 'power-action',
-    does: 'carries out power operations on machines, verified; notices what changed without it',
+    does: 'carries out power operations and verifies them; detects power changes made by others',
     wakesOn: [events.tick, events.powerRequested, events.machineDrained, foreignEvents.ping],
     emits: [
       events.machinePowered,
@@ -71,7 +71,7 @@ export const functionTable = [
   }),
   row({
     name: 'join-watcher',
-    does: 'matches nodes to machines, prepares those that join, gives up on those that never do or are lost',
+    does: 'matches nodes to machines, prepares nodes that join, recovers machines whose node is lost or never joins',
     wakesOn: [
       events.tick,
       events.nodeChanged,
@@ -87,7 +87,7 @@ export const functionTable = [
   }),
   row({
     name: 'drain-node',
-    does: 'empties a node before its machine is powered off; uncordons it when that is given up or called off',
+    does: 'drains a node before its machine is powered off; uncordons it when the drain is aborted',
     wakesOn: [events.tick, events.drainRequested, events.drainAborted, foreignEvents.ping],
     emits: [events.machineDrained, events.drainAborted],
     input: DrainInput,
@@ -95,7 +95,7 @@ export const functionTable = [
   }),
   row({
     name: 'sync-inventory',
-    does: 'takes custom resources, a ConfigMap or the file into the store, and writes what is known back to the resources',
+    does: 'imports the file, a ConfigMap or custom resources into the store; writes status back to the resources',
     wakesOn: [
       events.tick,
       events.inventoryChanged,
@@ -114,7 +114,7 @@ export const functionTable = [
   }),
   row({
     name: 'discovery',
-    does: 'reads what other clusters lend, publishes what we do, and lets peers in',
+    does: 'reads offers of other clusters, publishes our offers, accepts peers',
     wakesOn: [events.tick, foreignEvents.ping],
     emits: [],
     input: DiscoveryInput,
@@ -123,7 +123,7 @@ export const functionTable = [
   }),
   row({
     name: 'dead-letters',
-    does: 'keeps the events that were given up on, and sends them again when told',
+    does: 'stores events that could not be delivered; sends them again on request',
     wakesOn: [],
     emits: [],
     input: DeadLettersInput,

@@ -27,7 +27,7 @@ const table = {
     env: 'K_SINK',
     flag: 'sink',
     value: 'URL',
-    help: "where pressure is told: a broker, or a host's /evaluate-scaling; default: only logged",
+    help: "where pressure events go: a broker, or a host's /evaluate-scaling; default: only logged",
     read(text) {
       if (text === undefined || (/^https?:/i.test(text) && URL.canParse(text))) return text;
       throw new Error('write an http:// or https:// URL');
@@ -44,7 +44,7 @@ const table = {
     env: 'BAMEL_TOKEN_FILE',
     flag: 'token-file',
     value: 'FILE',
-    help: 'the secret that the sink wants, read again for every event',
+    help: 'the secret for the sink, read again for every event',
     read: asIs,
   }),
   proc: folder('BAMEL_SENSOR_PROC', 'proc', '/proc', 'procfs of the node, with all its processes'),
@@ -89,7 +89,7 @@ const table = {
     env: 'BAMEL_HEALTH_PORT',
     flag: 'health-port',
     value: 'NUMBER',
-    help: 'serve /health and /metrics here, in plain HTTP and to anybody; 0 for any free port; default: not at all',
+    help: 'serve /health and /metrics here, in plain HTTP without authentication; 0 for any free port; default: not at all',
     read: (text) => wholeNumber(text, 0, 65_535),
   }),
   caCerts: row({

@@ -58,11 +58,7 @@ const onMachine = (name: string, summary: string, deed: () => Deed): Command => 
   },
 });
 
-export const uncordonCommand = onMachine(
-  'uncordon',
-  'call a drain off, or open a node that somebody cordoned',
-  deeds.uncordon,
-);
+export const uncordonCommand = onMachine('uncordon', 'abort a drain, or uncordon a node', deeds.uncordon);
 
 export const retryCommand = onMachine(
   'retry',
@@ -71,7 +67,7 @@ export const retryCommand = onMachine(
 );
 
 export const maintenanceCommand: Command = {
-  summary: 'take a machine in hand, so that it is never touched, or give it back',
+  summary: 'start or end the maintenance of a machine, in which it is not touched',
   usage: `MACHINE on|off${sourceUsage}`,
   async run(args, io) {
     const { values, positionals } = parseArgs({

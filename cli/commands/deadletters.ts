@@ -8,14 +8,14 @@ import { type ConnectionOptions, connectTo } from '../connection.ts';
 import { printable } from '../output/table.ts';
 
 export const deadlettersCommand: Command = {
-  summary: 'the events that were given up on: list them, or send them again',
+  summary: 'list dead letters, or send them again',
   usage: `list|replay [ID… | --all] [--json] [--store URL] [--sink URL | --server URL]
       --all              replay all of them
       --json             list them as they are kept, a line each
       --store URL        default: $BAMEL_STORE
       --sink URL         replay to this broker; default: $K_SINK
       --server URL       replay through the host, when the store is embedded; default: $BAMEL_URL, then port 8080 here
-      --token-file FILE  what it wants its callers to know; default: $BAMEL_TOKEN_FILE`,
+      --token-file FILE  the host's token; default: $BAMEL_TOKEN_FILE`,
   async run(args, io) {
     const { values, positionals } = parseArgs({
       args: [...args],

@@ -18,9 +18,9 @@ const verbs: Readonly<Record<string, Verb>> = {
 };
 
 export const offersCommand: Command = {
-  summary: 'what remote clusters lend, who asked us for what, and a key to sign our own offers',
+  summary: 'offers of provider clusters, peering requests, and a key to sign our own offers',
   usage: `list [ID…] | describe ID | audit | keygen --out FILE
-  list                   what is lent, for how much and how long, and whether it is usable
+  list                   offers with price, expiry, and whether they are usable
   describe ID            all about one; ID is that of its provider, a dot and its name
   audit                  every peering that was asked for and what came of it, and offers that were refused
   keygen --out FILE      make a key that signs our offers, and print the public one for others to trust${outputUsage}${sourceUsage}`,

@@ -13,7 +13,7 @@ export const validateCommand: Command = {
   summary:
     'check files with pools and machines: the YAML file, custom resources, a KubeNodeSmith configuration',
   usage: `FILE...
-  every mistake is told with its line, and the exit code is 2 if there is any`,
+  every mistake is reported with its line, and the exit code is 2 if there is any`,
   async run(args, { stdout, stderr }) {
     const { positionals } = parseArgs({ args: [...args], allowPositionals: true, options: {} });
     if (positionals.length === 0) throw new UsageError('which file? Give at least one');

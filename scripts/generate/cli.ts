@@ -4,9 +4,9 @@ import { kindList } from '../../cli/kinds.ts';
 const code = (text: string): string => `\`${text}\``;
 
 const meanings: Readonly<Record<keyof typeof exit, string>> = {
-  done: 'done: what was asked for is so, or was so already',
-  failed: 'it failed or was refused, or what was named is not there; why is on standard error',
-  usage: 'a mistake on the command line, or in a file that was to be checked; nothing was done',
+  done: 'done, or nothing to do',
+  failed: 'failed, refused or not found; the reason is on standard error',
+  usage: 'a mistake on the command line or in a checked file; nothing was changed',
 };
 
 const exitRows = Object.entries(exit).map(
@@ -31,19 +31,29 @@ export const cliPage = (): string => `<!-- Generated from cli/cli.ts by npm run 
 
 # The command line
 
-\`npm run bamel -- COMMAND\` in a checkout, \`node dist/bamel.mjs COMMAND\` where it was built, \`bamel COMMAND\` where the package is installed, and \`kubectl bamel COMMAND\` where \`kubectl-bamel\` is on the PATH.
+\`bamel\` works like kubectl, and as its plugin: \`kubectl bamel\`.
 
-[Where it looks](#where-it-looks) · [output](#output) · [exit codes](#exit-codes) · [kinds](#kinds) · [commands](#commands)
+[Run it](#run-it) · [where it reads](#where-it-reads) · [output](#output) · [exit codes](#exit-codes) · [kinds](#kinds) · [commands](#commands)
 
-## Where it looks
+## Run it
 
-Commands that look at things ask a host (${code('--server')}, ${code('BAMEL_URL')}; ${code('http://127.0.0.1:8080')} otherwise) with the token in ${code('--token-file')} or ${code('BAMEL_TOKEN_FILE')}. With ${code('--store')}, or ${code('BAMEL_STORE')} where no host is named, they read the store itself: the same views, also while nobody runs.
+All pages write \`bamel COMMAND\`. In a checkout, define it once per shell:
 
-What is done by hand (${['power', 'drain', 'uncordon', 'maintenance', 'retry'].map(code).join(', ')}) is carried out by the functions like anything else, and kept in the machine's history with who asked. An embedded store belongs to its host, which is asked; an etcd is written to directly.
+\`\`\`sh
+bamel() { npx bamel "$@"; }
+\`\`\`
+
+From a release, unpack the archive and run \`node bamel.mjs COMMAND\` with Node.js 26.
+
+## Where it reads
+
+Commands that read ask a host: ${code('--server')} or ${code('BAMEL_URL')}, by default ${code('http://127.0.0.1:8080')}, with the token in ${code('--token-file')} or ${code('BAMEL_TOKEN_FILE')}. With ${code('--store')}, or with ${code('BAMEL_STORE')} and no host named, they read the store directly and need no running host.
+
+Commands that act (${['power', 'drain', 'uncordon', 'maintenance', 'retry'].map(code).join(', ')}) write an operation. The functions carry it out, and the machine's history names the caller. An embedded store belongs to its host, so the command calls the host; etcd is written directly.
 
 ## Output
 
-${code('-o table')} is for people, ${code('wide')} has more columns, ${code('json')} and ${code('yaml')} are what [the API](architecture.md#contract-of-a-function) answers (times in milliseconds, cpu in millicores, memory in bytes), ${code('name')} is ${code('machine/NAME')}, line by line. One name gives the thing itself, none or several ${code('{"items": […]}')}. Colours are for terminals only, and never with ${code('NO_COLOR')}. Errors and progress go to standard error.
+${code('-o table')} is for people, ${code('wide')} has more columns, ${code('json')} and ${code('yaml')} are what [the API](console.md#api) returns (times in milliseconds, cpu in millicores, memory in bytes), ${code('name')} prints ${code('machine/NAME')} per line. One name returns one object; none or several return ${code('{"items": […]}')}. Colours are for terminals only, and off with ${code('NO_COLOR')}. Errors and progress go to standard error.
 
 ## Exit codes
 
@@ -51,7 +61,7 @@ ${code('-o table')} is for people, ${code('wide')} has more columns, ${code('jso
 | ---- | ----- |
 ${exitRows.join('\n')}
 
-Whoever interrupts it sees the code of their signal (130 for Ctrl-C); what was begun goes on.
+An interrupted command exits with the code of its signal (130 for Ctrl-C). An operation that it started continues.
 
 ## Kinds
 

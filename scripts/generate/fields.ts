@@ -87,7 +87,7 @@ export async function fieldsPage(): Promise<string> {
   return `<!-- Generated from the schemas by npm run generate. -->
 # Fields
 
-Every field of the [configuration file](configuration.md) and, without \`name\`, of the [custom resources](custom-resources.md); then every option of every driver, which stands in the machine's section of that name. Durations are written \`500ms\`, \`90s\`, \`15m\`, \`1h30m\` or \`2d\`, amounts as Kubernetes quantities (\`8\`, \`500m\`, \`32Gi\`), shares as \`30%\`.
+Every field of the [configuration file](configuration.md) and, without \`name\`, of the [custom resources](custom-resources.md); then every option of every driver, which belongs into the machine's section of that name. Durations are \`500ms\`, \`90s\`, \`15m\`, \`1h30m\` or \`2d\`, amounts are Kubernetes quantities (\`8\`, \`500m\`, \`32Gi\`), shares are \`30%\`.
 
 ${Object.entries(sections)
   .map(([heading, pattern]) => `## ${heading}\n\n${table(rows.filter(({ field }) => pattern.test(field)))}`)

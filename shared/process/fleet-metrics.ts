@@ -120,7 +120,7 @@ export const fleetMetrics = {
   deadLetters: {
     name: 'bamel_dead_letters',
     type: 'gauge',
-    help: 'Events that were given up on and wait for somebody to look at them',
+    help: 'Dead letters in the store',
     labels: [],
     from: scraped,
   },

@@ -66,7 +66,7 @@ export const metricTable = {
   eventsDead: {
     name: 'bamel_events_dead_total',
     type: 'counter',
-    help: 'Events given up on: rejected, tried too often, or dropped because too many were waiting',
+    help: 'Events that became dead letters: rejected, retried too often, or dropped from a full queue',
     labels: ['function', 'reason'],
     from: hostOnly,
   },
@@ -174,14 +174,14 @@ export const metricTable = {
   pressureReports: {
     name: 'bamel_pressure_reports_total',
     type: 'counter',
-    help: 'What sensors told: taken, or why it changed nothing (old, unknown-node)',
+    help: 'Pressure events of sensors: taken, or why they changed nothing (old, unknown-node)',
     labels: ['outcome'],
     from: ['evaluate-scaling'],
   },
   pressureShare: {
     name: 'bamel_pressure_share',
     type: 'gauge',
-    help: 'Share of the last two seconds in which somebody waited for it (psi) or that was in use, from 0 to 1',
+    help: 'Share of the last two seconds with a task waiting for it (psi), or in use, from 0 to 1',
     labels: ['node', 'category', 'signal'],
     from: ['sensor'],
   },

@@ -34,7 +34,7 @@ export const serverSettings = {
   pressureTokenFile: file(
     'BAMEL_PRESSURE_TOKEN_FILE',
     'pressure-token-file',
-    'a secret for sensors, who may only tell of pressure',
+    'a secret for sensors, which may only send pressure events',
   ),
   pressureCallers: setting({
     env: 'BAMEL_PRESSURE_CALLERS',
@@ -59,7 +59,7 @@ export const serverSettings = {
     env: 'BAMEL_HEALTH_PORT',
     flag: 'health-port',
     value: 'NUMBER',
-    help: 'serve /health and /metrics here as well, in plain HTTP and to anybody; 0 for any free port',
+    help: 'serve /health and /metrics here as well, in plain HTTP without authentication; 0 for any free port',
     schema: portNumber.optional(),
   }),
   eventMaxAgeMs: setting({

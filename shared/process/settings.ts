@@ -152,7 +152,7 @@ const table = {
     env: 'BAMEL_PROMETHEUS_TOKEN_FILE',
     flag: 'prometheus-token-file',
     value: 'FILE',
-    help: 'the bearer token that it wants, read again for every query',
+    help: 'its bearer token, read again for every query',
     schema: z.string().optional(),
   }),
   prometheusCa: setting({

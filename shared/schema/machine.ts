@@ -117,7 +117,7 @@ export const MachineSpec = z
     serialNumber: z
       .string()
       .optional()
-      .describe('as its BMC tells it: a BMC that shows another one is not commanded'),
+      .describe('as its BMC reports it: a BMC that reports another one gets no command'),
     providerID: z
       .string()
       .optional()

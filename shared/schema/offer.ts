@@ -76,7 +76,7 @@ export const OfferTerms = z.strictObject({
       gpu: z.int().nonnegative().max(10_000).optional().describe('counts as nvidia.com/gpu'),
       pods: z.int().positive().max(1_000_000).optional().describe('how many pods'),
     })
-    .describe('all that is lent to a peer, in one slice or in several'),
+    .describe('everything that one peer may use, in one slice or several'),
   price: Price.prefault({}),
   labels: z
     .record(labelKey, z.string().max(63))

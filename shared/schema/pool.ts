@@ -30,7 +30,7 @@ const Trigger = z.strictObject({
   scaleDirection: z
     .enum(['up', 'down'])
     .default('up')
-    .describe('up: above the threshold wants one more machine; down: nothing leaves unless below it'),
+    .describe('up: above the threshold requests one more machine; down: no machine leaves unless below it'),
 });
 
 const PoolLimits = z
@@ -83,7 +83,7 @@ export const PoolSpec = z
           .describe('how long nothing must have needed a machine before it is drained'),
         drainTimeout: durationMs
           .prefault('10m')
-          .describe('a drain that takes longer is given up: the node is uncordoned, the machine stays on'),
+          .describe('a drain that takes longer is aborted: the node is uncordoned, the machine stays on'),
         thresholds: z
           .strictObject({
             utilization: Percent.optional().describe('instead of autoscaler.thresholds.scaleDown'),

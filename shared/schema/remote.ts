@@ -38,7 +38,7 @@ export const Remote = z
       .describe(
         'a Secret, or a name in the credentials folder, whose privateKey signs our offers: bamel offers keygen makes it',
       ),
-    openListing: z.boolean().default(false).describe('anybody may read our listing, without a token'),
+    openListing: z.boolean().default(false).describe('our listing needs no token'),
     trust: z
       .array(
         z.strictObject({
@@ -54,7 +54,7 @@ export const Remote = z
       .max(1_000)
       .refine(once.check, once.error)
       .default([])
-      .describe('whose offers are taken; nobody else’s are'),
+      .describe('provider clusters whose offers are accepted, and no others'),
     sources: z.array(address('a listing of offers')).max(100).default([]).describe('where offers are read'),
     offers: z
       .array(OfferTerms)
@@ -81,7 +81,7 @@ export const Remote = z
       .max(1_000)
       .refine(once.check, once.error)
       .default([])
-      .describe('who may borrow from us; nobody else may'),
+      .describe('consumer clusters that may use our offers, and no others'),
     refreshEvery: durationMs
       .refine((ms) => ms >= 1_000 && ms <= 3_600_000, 'write 1s to 1h')
       .prefault('1m')
@@ -104,4 +104,4 @@ export const Remote = z
       refreshEveryMs: refreshEvery,
     }),
   )
-  .describe('clusters that lend to us, and those that we lend to');
+  .describe('provider clusters that we use, and consumer clusters that use ours');

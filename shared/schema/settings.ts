@@ -126,7 +126,9 @@ export const Settings = z
       .array(z.enum(policyNames))
       .min(1)
       .default([...defaultPolicies])
-      .describe('how machines are preferred: the first that tells two apart decides'),
+      .describe(
+        'order of preference among machines: the first policy that distinguishes two of them decides',
+      ),
     pressure: z
       .strictObject({
         threshold: Percent.prefault('70%').describe('rising pressure from this level on asks for a machine'),

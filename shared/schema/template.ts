@@ -28,7 +28,7 @@ const Provider = z.strictObject({
     .record(z.string(), z.unknown())
     .optional()
     .describe("the driver's options, as they stand in a machine under the driver's name"),
-  mgmtAddress: z.string().min(1).optional().describe('where whoever makes them answers'),
+  mgmtAddress: z.string().min(1).optional().describe('address of the provider that creates them'),
   bmcCredentials: z.string().min(1).optional().describe('a name in the credentials folder, or a Secret'),
   minSize: size('none is made smaller', 1, '1Gi'),
   maxSize: size('none is made larger', 8, '32Gi'),

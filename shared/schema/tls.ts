@@ -11,8 +11,8 @@ export const Tls = z
         'sha256: and 64 hex digits, as of openssl x509 -noout -fingerprint -sha256',
       )
       .optional()
-      .describe('sha256:… of its certificate: that one and no other, whoever signed it for whatever name'),
-    insecure: z.literal(true).optional().describe('take any certificate: anybody in between can read along'),
+      .describe('sha256:… of its certificate: that one and no other, whatever its issuer and name'),
+    insecure: z.literal(true).optional().describe('accept any certificate: traffic can be intercepted'),
   })
   .refine((tls) => Object.values(tls).filter((value) => value !== undefined).length === 1, {
     error: 'set one of caFile, fingerprint and insecure',

@@ -5,7 +5,7 @@ import type { ApiRow } from './row.ts';
 export const offerRows: readonly ApiRow[] = [
   {
     path: '/api/offers',
-    summary: 'what remote clusters lend, as far as it was taken',
+    summary: 'offers of provider clusters that were accepted',
     shape: OfferShape,
     list: true,
     volatile: true,

@@ -68,7 +68,7 @@ async function offers(...args: string[]) {
   return { code: await runCli(['offers', ...args], io), ...written };
 }
 
-test('what is lent, for how much and how long, and whether it is usable', async () => {
+test('offers with price, expiry, and whether they are usable', async () => {
   const { code, stdout } = await offers('list', '--store', store);
   expect(code).toBe(0);
   const [head, over, spare] = stdout.split('\n');

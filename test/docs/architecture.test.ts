@@ -1,12 +1,13 @@
 import { functionTable } from '../../functions/index.ts';
+import { layers } from '../../scripts/lint/layers.ts';
 import { events, foreignEvents } from '../../shared/ports/event-types.ts';
 import {
   failpoints,
   onDemandFailpoints,
   providerFailpoints,
+  remoteFailpoints,
   syncFailpoints,
 } from '../../shared/process/failpoints.ts';
-import { createMetrics } from '../../shared/process/metrics.ts';
 import { keys } from '../../shared/state/keys.ts';
 import { readText, tableRows } from './markdown.ts';
 
@@ -39,19 +40,20 @@ describe('the events table', () => {
   });
 });
 
-test('what a crash means is told for every failpoint, and for no other', () => {
-  const named = [...tableRows(page, 'Killed at any point').keys()].filter((row) => !/^-+$|^killed/.test(row));
+test('the failpoints table has every failpoint and no other', () => {
+  const named = [...tableRows(page, 'Failpoints').keys()].filter((row) => !/^-+$|^killed/.test(row));
   const all: readonly string[] = [
     ...failpoints,
     ...onDemandFailpoints,
+    ...remoteFailpoints,
     ...providerFailpoints,
     ...syncFailpoints,
   ];
   expect(named.flatMap((row) => row.split(', ')).sort()).toEqual([...all].sort());
 });
 
-test('every key of the store is told', () => {
-  const written = [...tableRows(page, 'The store').keys()].filter((row) => row.startsWith('/'));
+test('the store table has every key and no other', () => {
+  const written = [...tableRows(page, 'Store').keys()].filter((row) => row.startsWith('/'));
   expect(written.sort()).toEqual(
     [
       ...(['spec', 'status', 'metrics', 'events', 'source'] as const).map((part) => keys.node('{id}', part)),
@@ -72,11 +74,19 @@ test('every key of the store is told', () => {
   );
 });
 
-test('our own metrics are told', async () => {
-  const { invocations, duration, eventsDead, registry } = createMetrics();
-  for (const metric of [invocations, duration, eventsDead]) {
-    const { name } = await metric.get();
-    expect(registry.getSingleMetric(name)).toBe(metric);
-    expect(page).toContain(`\`${name}\``);
-  }
+test('the tree names every folder of the product, and imports are listed from the bottom up', () => {
+  const named = [...tableRows(page, 'Tree').keys()].flatMap((row) =>
+    row.split(', ').map((folder) => folder.replace(/\/(<name>\/)?$/, '')),
+  );
+  const missing = layers
+    .map(({ path }) => path)
+    .filter(
+      (path) =>
+        !named.some((folder) => path === folder || path.startsWith(`${folder}/`)) && path !== 'shared/crypto',
+    );
+  expect(missing).toEqual([]);
+  const order = layers
+    .map(({ path }) => path)
+    .filter((path) => named.includes(path) && path.startsWith('shared/'));
+  expect(named.filter((folder) => order.includes(folder))).toEqual(order);
 });

@@ -24,7 +24,8 @@ export const codeBlocks = (page: string): CodeBlock[] =>
     text: text.replaceAll(new RegExp(`^${indent}`, 'gm'), ''),
   }));
 
-const withoutCode = (page: string): string => page.replaceAll(fence, '').replaceAll(/`[^`\n]*`/g, '');
+/** The prose of a page. */
+export const withoutCode = (page: string): string => page.replaceAll(fence, '').replaceAll(/`[^`\n]*`/g, '');
 
 /** Targets of the links to other files and to anchors, not those to the web. */
 export const localLinks = (page: string): string[] =>

@@ -34,10 +34,22 @@ const shell = (heading: string): string[] =>
     .filter(({ language }) => language === 'sh')
     .map(({ text }) => text);
 
+/** How docs/cli.md runs the command in a checkout. */
+const [bamelInCheckout = ''] = readText('docs/cli.md').match(/^bamel\(\) .*$/m) ?? [];
+
 /** A checkout of its own, as far as npm can tell, so that what the user writes is nowhere else. */
 function makeCheckout(): string {
   const folder = mkdtempSync(join(tmpdir(), 'bamel-new-user-'));
-  for (const name of ['package.json', 'node_modules', 'cli', 'functions', 'shared', 'simulator', 'console'])
+  for (const name of [
+    'package.json',
+    'node_modules',
+    'cli',
+    'apps',
+    'functions',
+    'shared',
+    'simulator',
+    'console',
+  ])
     symlinkSync(join(root, name), join(folder, name));
   return folder;
 }
@@ -111,7 +123,7 @@ describeWith(
     const inShell = (commands: string) =>
       runProgram(
         'bash',
-        ['--norc', '-eo', 'pipefail', '-c', `cd ${folder}; ${here(commands)}`],
+        ['--norc', '-eo', 'pipefail', '-c', `cd ${folder}; ${bamelInCheckout}; ${here(commands)}`],
         env,
         150_000,
       );

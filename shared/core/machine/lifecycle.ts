@@ -104,7 +104,7 @@ const cameBack = (machine: Machine): boolean =>
 /** Every state and transition. The diagram in docs/ is generated from this table. */
 const table = {
   off: {
-    means: 'powered off; nobody needs it',
+    means: 'powered off, not needed',
     waitsFor: 'demand',
     capacity: 'none',
     on: {
@@ -116,12 +116,12 @@ const table = {
     },
   },
   'powering-on': {
-    means: 'told to power on; not verified yet',
+    means: 'power-on requested, not verified yet',
     waitsFor: 'the BMC to say on in consecutive reads',
     capacity: 'coming',
     step: 'power-action',
     deadline: {
-      text: 'powerOnTimeout; provisionTimeout where only its node tells whether it is on',
+      text: 'powerOnTimeout; provisionTimeout where power is inferred from the node',
       ms: ({ status }, pool, timings) => (status.blind ? pool.provisionTimeoutMs : timings.powerOnTimeoutMs),
       event: ({ status }, after) => ({
         type: 'failed',
@@ -163,7 +163,7 @@ const table = {
   },
   ready: {
     means: 'serving as a node',
-    waitsFor: 'nobody needing it any more',
+    waitsFor: 'the end of demand',
     capacity: 'serving',
     on: {
       'drain-requested': { to: 'draining', guard: mayLeave },
@@ -194,7 +194,7 @@ const table = {
     },
   },
   'powering-off': {
-    means: 'drained and told to power off; not verified yet',
+    means: 'drained, power-off requested, not verified yet',
     waitsFor: 'the BMC to say off in consecutive reads',
     capacity: 'leaving',
     step: 'power-action',

@@ -45,7 +45,9 @@ export const Calls = z.strictObject({
   on: Command.optional().describe('powers it on; a call that sets, never one that toggles'),
   softOff: Command.optional().describe('asks the machine to shut down'),
   off: Command.optional().describe('cuts the power'),
-  status: Status.optional().describe('tells whether it is on; when there is none, its node does'),
+  status: Status.optional().describe(
+    'the call that reads the power; without it, power is inferred from the node',
+  ),
 });
 
 export type Calls = z.output<typeof Calls>;

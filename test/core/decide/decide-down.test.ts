@@ -134,7 +134,7 @@ describe('powering off', () => {
       machines: [machine('m1', { status: { state: 'powering-off', operation: 'op-1' } })],
     });
     expect(verdict(given, 'm1')).toBe(
-      'kept: drained and told to power off; not verified yet; waits for the BMC to say off in consecutive reads',
+      'kept: drained, power-off requested, not verified yet; waits for the BMC to say off in consecutive reads',
     );
   });
 });
