@@ -140,7 +140,7 @@ export function createPeering(deps: PeeringDeps) {
   };
 
   const tell = (peer: string, type: 'Normal' | 'Warning', text: string): Promise<void> =>
-    deps.cluster.tell(
+    deps.cluster.recordEvent(
       { kind: 'Namespace', name: namespaceOf(peer) },
       type,
       type === 'Normal' ? 'PeeringAccepted' : 'PeeringRefused',

@@ -19,4 +19,4 @@ export const recordNodeEvent = (
   type: 'Normal' | 'Warning',
   reason: string,
   text: string,
-): Promise<void> => cluster.tell({ kind: 'Node', name }, type, reason, `bamel: ${text}`);
+): Promise<void> => cluster.recordEvent({ kind: 'Node', name }, type, reason, `bamel: ${text}`);

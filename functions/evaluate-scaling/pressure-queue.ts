@@ -46,7 +46,7 @@ export function createPressureQueue(
         const { node, category, from, to, level } = report;
         const text = describe(report, view);
         log.info({ step: 'pressure', node, category, from, to, level, text }, 'pressure changed');
-        await cluster.tell(
+        await cluster.recordEvent(
           { kind: 'Node', name: node },
           to === 'calm' ? 'Normal' : 'Warning',
           to === 'calm' ? 'PressureOver' : 'PressureRising',

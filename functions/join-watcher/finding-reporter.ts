@@ -13,7 +13,12 @@ export function createFindingReporter({
     for (const { kind, machine, node, text } of news) {
       log.warn({ step: 'join', kind, machine, node, text }, 'machines and nodes do not add up');
       if (node)
-        await cluster.tell({ kind: 'Node', name: node }, 'Warning', 'MachineUnclear', `bamel: ${text}`);
+        await cluster.recordEvent(
+          { kind: 'Node', name: node },
+          'Warning',
+          'MachineUnclear',
+          `bamel: ${text}`,
+        );
     }
   };
 }

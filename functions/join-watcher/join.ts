@@ -60,7 +60,7 @@ export async function join(
   const text = `is node ${node.name} (by ${by}), Ready${took}${usually}; labels and taints set`;
   deps.log.info({ step: 'join', machine: name, node: node.name, by, text }, 'machine joined');
   await deps.sink.emit(machineEvent(events.machineJoined, name));
-  await deps.cluster.tell(
+  await deps.cluster.recordEvent(
     { kind: 'Node', name: node.name },
     'Normal',
     'MachineJoined',

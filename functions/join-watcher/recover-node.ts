@@ -68,7 +68,7 @@ async function carryOut(
   deps.log.warn({ step: 'join', machine: name, node, why, text }, 'machine lost');
   await deps.sink.emit(machineEvent(isCycle ? events.powerRequested : events.machineFailed, name));
   if (node)
-    await deps.cluster.tell(
+    await deps.cluster.recordEvent(
       { kind: 'Node', name: node },
       'Warning',
       isCycle ? 'MachinePowerCycled' : 'MachineLost',

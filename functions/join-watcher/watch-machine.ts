@@ -72,7 +72,7 @@ async function reportProblem(context: WatchContext, record: MachineRecord, probl
   const node = matchOf(context, record)?.node.name;
   log.warn({ step: 'join', machine: name, node, text: problem }, 'node has a problem');
   if (node && providerProblem(record) === problem)
-    await cluster.tell({ kind: 'Node', name: node }, 'Warning', 'LenderTrouble', `bamel: ${problem}`);
+    await cluster.recordEvent({ kind: 'Node', name: node }, 'Warning', 'LenderTrouble', `bamel: ${problem}`);
 }
 
 function problemOf(context: WatchContext, record: MachineRecord): string | undefined {

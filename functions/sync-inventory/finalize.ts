@@ -81,7 +81,7 @@ async function finalizeAutoscaler(
   }
   const left = [...steps].flatMap(([name, step]) => (step.kind === 'left' ? [`${name} (${step.why})`] : []));
   if (left.length > 0)
-    await context.resources.tell(autoscaler, {
+    await context.resources.recordEvent(autoscaler, {
       type: 'Warning',
       reason: 'LeftAsTheyAre',
       message: `these machines are no longer operated and stay as they are: ${listed(left)}`,
@@ -142,7 +142,7 @@ async function reportLeftOn(context: SyncContext, node: Resource, { status }: Ma
     { step: 'sync', machine: node.name, power: status.powerState, text: `is no longer ours and ${power}` },
     'machine left as it is',
   );
-  await context.resources.tell(node, {
+  await context.resources.recordEvent(node, {
     type: 'Warning',
     reason: 'LeftOn',
     message: `${node.name} ${power}. It is no longer operated: power it off by hand if it is not needed`,

@@ -46,7 +46,7 @@ export function isSignedBy(raw: string, text: string | Buffer, signature: Buffer
   try {
     return verify(null, Buffer.from(text), publicKeyOf(raw), signature);
   } catch {
-    // Bytes that are no point of the curve: nobody's key.
+    // Bytes that are no point of the curve are no key.
     return false;
   }
 }

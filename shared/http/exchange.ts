@@ -84,7 +84,7 @@ export async function exchange({ method, url, headers, body, agent, signal }: Ex
   }
 }
 
-/** What axios and Node.js throw, as far as it is read here. */
+/** The used fields of errors of axios and Node.js. */
 interface Thrown {
   readonly message?: string;
   readonly code?: string;

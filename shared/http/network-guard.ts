@@ -2,25 +2,25 @@ import { lookup } from 'node:dns/promises';
 import { BlockList, isIP } from 'node:net';
 import { type DriverDeps, PowerError } from '../ports/power.ts';
 
-/** Where BMCs are, unless somebody says otherwise. */
+/** The default networks of BMCs. */
 const privateNetworks = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7'];
 const loopback = ['127.0.0.0/8', '::1/128'];
 
 /** Never, whatever is allowed: no BMC is there, but what hands out passwords may be. */
 const never: Readonly<Record<string, string>> = {
-  '0.0.0.0/8': 'no address of anybody',
+  '0.0.0.0/8': 'not an address of a host',
   '169.254.0.0/16': 'link-local, where cloud metadata is',
   '100.100.100.200/32': 'cloud metadata',
   '168.63.129.16/32': 'cloud metadata',
   '192.0.0.192/32': 'cloud metadata',
   '224.0.0.0/4': 'multicast',
   '240.0.0.0/4': 'reserved',
-  '::/128': 'no address of anybody',
+  '::/128': 'not an address of a host',
   'fe80::/10': 'link-local',
   'fd00:ec2::254/128': 'cloud metadata',
   'fd20:ce::254/128': 'cloud metadata',
   'ff00::/8': 'multicast',
-  // IPv4 addresses in disguise: whoever means one writes it as one.
+  // IPv4 addresses in IPv6 form: they must be written as IPv4.
   '::ffff:0:0/96': 'an IPv4 address written as IPv6',
   '64:ff9b::/96': 'an IPv4 address written as IPv6',
   '64:ff9b:1::/48': 'an IPv4 address written as IPv6',

@@ -20,7 +20,7 @@ export interface NodeChange {
   readonly providerID?: string;
 }
 
-/** What a Kubernetes Event is about. */
+/** The object of a Kubernetes Event. */
 interface ObjectRef {
   readonly kind: string;
   readonly namespace?: string | undefined;
@@ -32,7 +32,7 @@ interface ObjectRef {
 export interface Cluster {
   /** Pods and nodes as of now; a warm instance may answer from a watched cache. */
   view(): Promise<ClusterView>;
-  /** Read afresh, never from a cache: what a drain relies on. */
+  /** Never from a cache: a drain relies on it. */
   podsOn(node: string): Promise<ClusterView['pods']>;
   node(name: string): Promise<ClusterView['nodes'][number] | undefined>;
   changeNode(name: string, change: NodeChange): Promise<void>;
@@ -43,8 +43,8 @@ export interface Cluster {
   forceDelete(pod: PodRef): Promise<boolean>;
   /** Names of the volumes that are attached to the node, read afresh; undefined where that may not be read. */
   volumesOn(node: string): Promise<readonly string[] | undefined>;
-  /** Writes a Kubernetes Event. Never throws: what it tells is done already. */
-  tell(about: ObjectRef, type: 'Normal' | 'Warning', reason: string, message: string): Promise<void>;
+  /** Records a Kubernetes Event. Never throws: the action is already done. */
+  recordEvent(about: ObjectRef, type: 'Normal' | 'Warning', reason: string, message: string): Promise<void>;
 }
 
 export class ClusterError extends Error {

@@ -1,4 +1,4 @@
-/** What functions tell each other; wrapped into a CloudEvent on the way out. */
+/** An event between functions; sent as a CloudEvent. */
 export interface BamelEvent {
   readonly type: string;
   readonly subject: string;
@@ -13,13 +13,13 @@ export interface EventSink {
 export interface DeadLetter {
   readonly event: BamelEvent;
   readonly function: string;
-  /** Not known of those that others gave up on. */
+  /** Absent for dead letters of a broker. */
   readonly tries?: number;
   readonly lastError: string;
   readonly at: number;
 }
 
-/** What has been handled, as far back as it matters. */
+/** Ids of handled events. */
 export interface SeenEvents {
   has(id: string): Promise<boolean>;
   add(id: string): Promise<void>;

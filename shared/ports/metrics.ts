@@ -1,4 +1,4 @@
-/** What an expression gives, as of when. What is no number (NaN, infinite) is left as it is. */
+/** The values of an expression at a time. NaN and infinities are kept. */
 export interface Measured {
   /** Milliseconds since the epoch, by the clock of who answered. */
   readonly at: number;

@@ -8,13 +8,13 @@ import type { Jobs, KubeObjects } from './kubernetes-objects.ts';
 export interface PowerReading {
   /** Off only when the BMC says exactly that; anything in between or unclear is unknown. */
   readonly power: Power;
-  /** Why it is unknown, where somebody can tell, in words. */
+  /** Why it is unknown, if known, in words. */
   readonly unclear?: string | undefined;
   /** Nobody said so: it follows from what the node does. Good enough to act on, no proof that it is off. */
   readonly inferred?: boolean | undefined;
-  /** What it was granted, where that may be less than what was asked for; absent while nobody can tell. */
+  /** The granted resources, where that may be less than requested; absent if unknown. */
   readonly resources?: Resources | undefined;
-  /** It was asked for in another size than its spec has now: `set('on')` asks anew. */
+  /** It was requested in another size than its spec has now: `set('on')` requests it again. */
   readonly outgrown?: boolean | undefined;
   /** False: a machine made on demand that is not there (yet, or any more). It is off, then. */
   readonly exists?: boolean | undefined;
@@ -26,7 +26,7 @@ export interface PowerReading {
 
 /** What can be expected of a machine: who cannot do something says so, and it is planned without. */
 export interface Capabilities {
-  /** False: nothing tells whether it is on but its node. */
+  /** False: only its node shows whether it is on. */
   readonly status: boolean;
   readonly softOff: boolean;
   readonly hardOff: boolean;
@@ -39,11 +39,11 @@ export interface Sensors {
   /** Of the hottest sensor that counts. */
   readonly celsius?: number | undefined;
   readonly health: 'ok' | 'warning' | 'critical' | 'unknown';
-  /** What is wrong, in words: "PSU 2 failed". */
+  /** Problems in words: "PSU 2 failed". */
   readonly problems: readonly string[];
 }
 
-/** What a BMC tells about its machine, for people who write inventories. */
+/** Description of a machine by its BMC, for people who write inventories. */
 export interface Description {
   readonly systemUUID?: string | undefined;
   readonly serial?: string | undefined;
@@ -75,10 +75,12 @@ export interface PowerDriver {
   release?(signal: AbortSignal): Promise<void>;
 }
 
-/** What a Secret holds: username and password for most; kg, token, secureOn … where a driver asks for them. */
+/**
+ * The content of a Secret: username and password for most; kg, token, secureOn … for drivers that need them.
+ */
 export type Credentials = Readonly<Record<string, string>>;
 
-/** What Kubernetes knows of a machine: the only witness where nothing else tells. */
+/** The state of a machine in Kubernetes: the only source where no BMC reports its power. */
 export interface NodeEvidence {
   readonly node: string;
   readonly ready: boolean;
@@ -103,7 +105,7 @@ export interface DriverDeps {
 /** One way to power machines. Its options stand in the inventory under the driver's name. */
 export interface DriverDefinition<Options = unknown> {
   readonly options: z.ZodType<Options>;
-  /** Throws PowerError `config` when the spec lacks something. Contacts nobody. */
+  /** Throws PowerError `config` if the spec lacks something. Makes no calls. */
   create(spec: MachineSpec, options: Options, deps: DriverDeps): PowerDriver;
   /**
    * Machines that were made on demand and that nobody keeps a record of: those that are off are given back,
@@ -131,7 +133,9 @@ export class PowerError extends Error {
     | 'config'
     | 'wrong-machine';
   readonly retryAfterMs: number | undefined;
-  /** A person must mend this: more tries would only lock an account, hit the wrong machine, or be told no again. */
+  /**
+   * A person must fix this: retries would lock an account, command the wrong machine, or be refused again.
+   */
   get final(): boolean {
     return ['auth', 'denied', 'config', 'wrong-machine'].includes(this.code);
   }

@@ -5,7 +5,7 @@ export type KindName = 'autoscaler' | 'pool' | 'node';
 
 export type Json = Readonly<Record<string, unknown>>;
 
-/** One of our custom resources, as it stands in the cluster. */
+/** One of our custom resources in the cluster. */
 export interface Resource {
   readonly kind: KindName;
   readonly namespace: string;
@@ -14,7 +14,7 @@ export interface Resource {
   readonly resourceVersion: string;
   readonly generation: number;
   readonly createdAt: string;
-  /** Somebody asked for its deletion: it goes once nobody's finalizer is left on it. */
+  /** It is being deleted: it is gone once the last finalizer is removed. */
   readonly deleting: boolean;
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;
@@ -45,7 +45,7 @@ export interface Resources {
   writeStatus(resource: Resource, status: Json): Promise<Resource | undefined>;
   delete(resource: Resource): Promise<void>;
   /** A Kubernetes Event about the resource. */
-  tell(resource: Resource, note: Note): Promise<void>;
+  recordEvent(resource: Resource, note: Note): Promise<void>;
 }
 
 export const refOf = ({ namespace, name }: Pick<Resource, 'namespace' | 'name'>): string =>

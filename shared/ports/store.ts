@@ -43,7 +43,7 @@ export interface Watch {
 
 export interface Lease {
   readonly name: string;
-  /** Put into every commit made under the lease: it fails once somebody else holds it. */
+  /** Part of every commit under the lease: the commit fails once another owner holds it. */
   readonly fence: Condition;
   /** Aborts when the lease is or may soon be lost, before its TTL, by the local monotonic clock. */
   readonly lost: AbortSignal;

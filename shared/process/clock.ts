@@ -1,6 +1,6 @@
 import type { Clock } from '../ports/clock.ts';
 
-/** Node fires longer timers at once instead. */
+/** Node.js fires longer timers at once. */
 const maxTimerMs = 2 ** 31 - 1;
 
 export const realClock: Clock = {

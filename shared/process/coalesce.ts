@@ -1,6 +1,6 @@
 /**
- * However many ask, one works for all of them: who asks while others gather, or while the last run is under
- * way, shares the next run, which begins afterwards and so sees what made them ask.
+ * Coalesces concurrent calls: calls during the gather delay, or while a run is in progress, share the next
+ * run, which starts afterwards and so sees what caused them.
  */
 export function coalesce<Value>(
   gather: () => Promise<void>,
@@ -12,7 +12,7 @@ export function coalesce<Value>(
     gathering ??= Promise.all([gather(), running]).then(() => {
       gathering = undefined;
       const result = work();
-      // Whoever shares the run gets its error; the next run only waits for its end.
+      // Callers of the run get its error; the next run only waits for its end.
       running = result.catch(() => undefined);
       return result;
     });
@@ -20,7 +20,7 @@ export function coalesce<Value>(
   };
 }
 
-/** Whoever a process was started for need not wait: starting it took longer, and what belongs together is there. */
+/** The first event of a process skips the gather delay: start-up already took longer. */
 export function skipFirst(wait: () => Promise<void>): () => Promise<void> {
   let isFirst = true;
   return async () => {

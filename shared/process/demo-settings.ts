@@ -6,7 +6,7 @@ const number = (least: number, most: number) =>
     .pipe(z.int().min(least, `write at least ${least}`).max(most, `write at most ${most}`))
     .optional();
 
-/** What is played where no machines are described. */
+/** Settings of the demo, which runs when no machines are described. */
 export const demoSettings = {
   scenario: setting({
     env: 'BAMEL_DEMO_SCENARIO',

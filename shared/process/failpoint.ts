@@ -1,14 +1,13 @@
 import type { Log } from './log.ts';
 
-/** Called at the places where a crash matters most. Does nothing unless a test armed it by name. */
+/** Called where a crash matters most. Does nothing unless a test armed it by name. */
 export type Failpoint = (name: string) => void;
 
 const pattern = /^(?<name>[a-z0-9-]+)(?::(?<time>[1-9]\d*))?(?:=(?<action>kill|stop))?$/;
 
 /**
- * `name` kills the process the first time it gets there, `name:2` the second time, `name=stop` stops it as
- * SIGSTOP does (another process must continue it): what a power cut or a long pause would do, nothing is
- * cleaned up.
+ * `name` kills the process at the first call, `name:2` at the second; `name=stop` stops it with SIGSTOP, and
+ * another process must continue it. Like a power cut or a long pause: nothing is cleaned up.
  */
 export function createFailpoint(
   spec: string | undefined,

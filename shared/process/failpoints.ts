@@ -1,4 +1,4 @@
-/** Places where a crash matters most. The kill tests walk through all of them. */
+/** Where a crash matters most. The kill tests go through all of them. */
 export const failpoints = [
   'evaluate-before-intent',
   'evaluate-after-intent-on',
@@ -23,13 +23,13 @@ export const failpoints = [
   'power-after-result-off',
 ] as const;
 
-/** Those that only a machine made on demand passes. */
+/** Only for machines made on demand. */
 export const onDemandFailpoints = ['power-before-release', 'power-after-release'] as const;
 
-/** Those that only a slice of a remote cluster passes. */
+/** Only for slices of remote clusters. */
 export const remoteFailpoints = ['evaluate-after-resize'] as const;
 
-/** Those that only the Cluster Autoscaler's calls pass. */
+/** Only for calls of the Cluster Autoscaler. */
 export const providerFailpoints = [
   'grow-after-target',
   'grow-after-operation',
@@ -37,7 +37,7 @@ export const providerFailpoints = [
   'shrink-after-operation',
 ] as const;
 
-/** Those that only custom resources pass, from when they come to when they go. */
+/** Only for custom resources, from creation to deletion. */
 export const syncFailpoints = [
   'sync-after-hold',
   'sync-between-writes',

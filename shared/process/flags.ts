@@ -3,19 +3,19 @@ import { didYouMean } from '../schema/did-you-mean.ts';
 
 export interface FlagRow {
   readonly env: string;
-  /** Settings that no person sets by hand have none. */
+  /** Absent for settings that people do not set. */
   readonly flag?: string;
-  /** What stands for the value in the help; a setting without one is a switch. */
+  /** Placeholder of the value in the help; a setting without one is a switch. */
   readonly value?: string;
   readonly help: string;
 }
 
-/** Says what to write instead; for the person who started the process, not a bug. */
+/** A mistake in the settings, not a bug. The message says what to write instead. */
 export class SettingsError extends Error {
   override readonly name = 'SettingsError';
 }
 
-/** What was given, by flag; a switch is `true` unless it says otherwise. */
+/** The given values by flag; a switch is `true` by default. */
 export function readFlags(args: readonly string[], rows: readonly FlagRow[]): Map<string, string> {
   const known = new Map<string, 'string' | 'boolean'>([['help', 'boolean']]);
   for (const { flag, value } of rows) if (flag) known.set(flag, value ? 'string' : 'boolean');

@@ -1,9 +1,11 @@
 import type { MetricRow } from './metric-row.ts';
 
-/** Read from the store when somebody scrapes, and told by one function only: sums over functions stay right. */
+/**
+ * Read from the store at a scrape, and exported by one function only, so that sums over functions are right.
+ */
 const scraped: readonly string[] = ['evaluate-scaling'];
 
-/** What stands in the store about machines and pools. */
+/** Metrics of machines and pools in the store. */
 export const fleetMetrics = {
   machines: {
     name: 'bamel_machines',
@@ -15,21 +17,21 @@ export const fleetMetrics = {
   machineStateSince: {
     name: 'bamel_machine_state_since_timestamp_seconds',
     type: 'gauge',
-    help: 'When each machine came into the state it is in',
+    help: 'When each machine entered its current state',
     labels: ['machine', 'pool', 'state'],
     from: scraped,
   },
   machineWatts: {
     name: 'bamel_machine_watts',
     type: 'gauge',
-    help: 'What a machine draws, as its BMC measures it',
+    help: 'Power draw of a machine, measured by its BMC',
     labels: ['machine', 'pool'],
     from: scraped,
   },
   machineHealth: {
     name: 'bamel_machines_by_health',
     type: 'gauge',
-    help: 'Machines by what their sensors say: ok, warning, critical, unknown',
+    help: 'Machines by health of their sensors: ok, warning, critical, unknown',
     labels: ['pool', 'health'],
     from: scraped,
   },
@@ -50,14 +52,14 @@ export const fleetMetrics = {
   bmcs: {
     name: 'bamel_bmcs',
     type: 'gauge',
-    help: 'Machines by whether their BMC answered when it was last asked: true, false, unknown',
+    help: 'Machines by whether their BMC responded last time: true, false, unknown',
     labels: ['pool', 'reachable'],
     from: scraped,
   },
   bmcsRefused: {
     name: 'bamel_bmcs_refusing',
     type: 'gauge',
-    help: 'Machines whose BMC refused the credentials: left alone until they are changed',
+    help: 'Machines whose BMC refused the credentials: not called until they are changed',
     labels: ['pool'],
     from: scraped,
   },
@@ -78,7 +80,7 @@ export const fleetMetrics = {
   poolDesired: {
     name: 'bamel_pool_desired_nodes',
     type: 'gauge',
-    help: 'Machines of a pool that serve or are on their way',
+    help: 'Machines of a pool that serve or boot',
     labels: ['pool'],
     from: scraped,
   },
@@ -92,28 +94,28 @@ export const fleetMetrics = {
   watts: {
     name: 'bamel_power_watts',
     type: 'gauge',
-    help: 'What all machines draw, measured or estimated',
+    help: 'Power draw of all machines, measured or estimated',
     labels: [],
     from: scraped,
   },
   wattsIfAllOn: {
     name: 'bamel_power_if_all_on_watts',
     type: 'gauge',
-    help: 'What they would draw if none were ever powered off',
+    help: 'Power draw if no machine were powered off',
     labels: [],
     from: scraped,
   },
   energyUsed: {
     name: 'bamel_energy_used_joules_total',
     type: 'counter',
-    help: 'What all machines have drawn since the count began, kept in the store',
+    help: 'Energy used by all machines since the start of the count, kept in the store',
     labels: [],
     from: scraped,
   },
   energySaved: {
     name: 'bamel_energy_saved_joules_total',
     type: 'counter',
-    help: 'What they would have drawn more had none been powered off, kept in the store',
+    help: 'Energy saved by powering machines off, kept in the store',
     labels: [],
     from: scraped,
   },

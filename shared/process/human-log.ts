@@ -9,7 +9,10 @@ interface LogEntry extends Record<string, unknown> {
   readonly msg?: string;
 }
 
-/** Takes JSON log lines, tells those that matter to a person: `12:00:04  power      tower-1  on, verified by 2 reads`. */
+/**
+ * Formats JSON log lines for people and drops those without a step: `12:00:04 power tower-1 on, verified by 2
+ * reads`.
+ */
 export function humanLogStream(to: LogStream, env: NodeJS.ProcessEnv = process.env): LogStream {
   const paint: Paint =
     to.isTTY && !env.NO_COLOR
@@ -65,13 +68,13 @@ function isError(value: unknown): value is { message: string; stack?: unknown } 
   return typeof value === 'object' && value !== null && 'message' in value && 'stack' in value;
 }
 
-/** Names and messages come from outside: none of them may move the cursor or start a new line. */
+/** Names and messages are untrusted: they must not move the cursor or start a new line. */
 function oneLine(value: unknown): string {
   const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
   return text.replace(/\p{Cc}+/gu, ' ');
 }
 
-/** What a log is written to: a terminal, a file, or an array in a test. */
+/** The destination of a log: a terminal, a file, or an array in a test. */
 export interface LogStream {
   write(line: string): unknown;
   readonly isTTY?: boolean | undefined;

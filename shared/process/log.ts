@@ -5,8 +5,8 @@ import { humanLogStream } from './human-log.ts';
 import { redacted, withoutCredentials } from './redact.ts';
 
 /**
- * Messages are static text, what varies goes into the fields. An entry with a `step` field (and perhaps
- * `machine` and `text`) is part of the text that people follow on a terminal.
+ * Messages are static text; variable parts are fields. An entry with a `step` field (and optionally `machine`
+ * and `text`) is shown to people on a terminal.
  */
 export interface Log {
   debug(fields: object, message: string): void;
@@ -35,11 +35,11 @@ export function createLog({ level, format, stream }: LogOptions): Log {
     serializers: { err: (error: unknown) => error },
   };
   if (format === 'story') return safe(pino(options, humanLogStream(stream ?? process.stdout)));
-  // Written at once: the last line before a crash is the one that counts.
+  // Synchronous: the last line before a crash matters most.
   return safe(pino(options, stream ?? pino.destination({ dest: 1, sync: true })));
 }
 
-/** Everything is redacted on its way in: pino's own redaction knows neither names at any depth nor free text. */
+/** Redacts everything before pino: pino's own redaction covers neither names at any depth nor free text. */
 function safe(logger: pino.Logger): Log {
   const write = (level: 'debug' | 'info' | 'warn' | 'error') => (fields: object, message: string) => {
     if (!logger.isLevelEnabled(level)) return;

@@ -1,11 +1,14 @@
-/** One metric: what it is called and means, and who has it to tell. */
+/** One metric: its name, its meaning, and who exports it. */
 export interface MetricRow {
   readonly name: string;
   readonly type: 'counter' | 'gauge' | 'histogram';
   readonly help: string;
-  /** Never anything a sender chooses or that comes and goes with pods: every value costs memory for ever. */
+  /** Never values that senders choose or that change with pods: every value costs memory. */
   readonly labels: readonly string[];
   readonly buckets?: readonly number[];
-  /** Which functions tell it, each in its own process, or the sensor; the host tells what its functions do. */
+  /**
+   * The functions that export it, each in its own process, or the sensor; the host exports the metrics of its
+   * functions.
+   */
   readonly from: readonly string[];
 }

@@ -1,16 +1,16 @@
 import { fleetMetrics } from './fleet-metrics.ts';
 import type { MetricRow } from './metric-row.ts';
 
-/** A virtual machine takes seconds, a large server a quarter of an hour. */
+/** Virtual machines boot in seconds, large servers in a quarter of an hour. */
 const bootBuckets = [5, 10, 20, 40, 60, 120, 180, 300, 450, 600, 900, 1_800];
 const workBuckets = [0.005, 0.02, 0.1, 0.5, 2, 10, 60];
 
-/** Every function, whatever it is called. */
+/** Every function. */
 const everyFunction: readonly string[] = ['*'];
 /** Only in the host, where events are delivered in the process itself. */
 const hostOnly: readonly string[] = [];
 
-/** Every metric there is: what a process exports, the docs, and what alerts and dashboards may ask for. */
+/** Every metric: the source of exports and docs, and the only ones that alerts and dashboards may use. */
 export const metricTable = {
   buildInfo: {
     name: 'bamel_build_info',
@@ -37,21 +37,21 @@ export const metricTable = {
   eventsReceived: {
     name: 'bamel_events_received_total',
     type: 'counter',
-    help: 'CloudEvents that came in over HTTP and were taken',
+    help: 'CloudEvents received over HTTP and accepted',
     labels: ['function'],
     from: everyFunction,
   },
   eventsRepeated: {
     name: 'bamel_events_repeated_total',
     type: 'counter',
-    help: 'CloudEvents that had been handled before: answered, and not handled again',
+    help: 'Repeated CloudEvents: acknowledged, not handled again',
     labels: ['function'],
     from: everyFunction,
   },
   requestsRefused: {
     name: 'bamel_requests_refused_total',
     type: 'counter',
-    help: 'Requests that were turned away before any function saw them, by why',
+    help: 'Requests refused before any function ran, by reason',
     labels: ['reason'],
     from: everyFunction,
   },
@@ -73,21 +73,21 @@ export const metricTable = {
   leaseContention: {
     name: 'bamel_lease_contention_total',
     type: 'counter',
-    help: 'Leases that another instance held when they were asked for: in the end it was theirs (got), or not (gave-up)',
+    help: 'Leases that another instance held when requested, by whether they were acquired in the end (got) or not (gave-up)',
     labels: ['lease', 'outcome'],
     from: everyFunction,
   },
   storeUp: {
     name: 'bamel_store_up',
     type: 'gauge',
-    help: '1 while the store answers: without it nothing is decided or commanded',
+    help: '1 while the store responds: without it nothing is decided or commanded',
     labels: [],
     from: everyFunction,
   },
   evaluations: {
     name: 'bamel_evaluations_total',
     type: 'counter',
-    help: 'Evaluations by what came of them: acted, nothing to do (idle), or only said what it would do (dry-run)',
+    help: 'Evaluations by outcome: acted, nothing to do (idle), or dry-run',
     labels: ['outcome'],
     from: ['evaluate-scaling'],
   },
@@ -124,21 +124,21 @@ export const metricTable = {
   powerCommands: {
     name: 'bamel_power_commands_total',
     type: 'counter',
-    help: 'Commands to BMCs: taken (ok), or what went wrong',
+    help: 'Commands to BMCs: ok, or the error code',
     labels: ['driver', 'verb', 'outcome'],
     from: ['power-action'],
   },
   bmcsPaused: {
     name: 'bamel_bmcs_paused',
     type: 'gauge',
-    help: 'BMCs that did not answer several times and are left alone for a while by this process',
+    help: 'BMCs that failed several times and that this process does not call for a while',
     labels: [],
     from: ['power-action'],
   },
   operations: {
     name: 'bamel_power_operations_total',
     type: 'counter',
-    help: 'Operations that ended: done, failed or cancelled, by what they were for',
+    help: 'Ended operations: done, failed or cancelled, by goal',
     labels: ['pool', 'goal', 'outcome'],
     from: ['evaluate-scaling', 'power-action', 'join-watcher', 'drain-node', 'sync-inventory'],
   },
@@ -160,14 +160,14 @@ export const metricTable = {
   offersRefused: {
     name: 'bamel_offers_refused_total',
     type: 'counter',
-    help: 'Offers that were not taken, by why: malformed, untrusted, forged, wrong-cluster, not-yet-valid, expired, older, too-expensive',
+    help: 'Refused offers by reason: malformed, untrusted, forged, wrong-cluster, not-yet-valid, expired, older, too-expensive',
     labels: ['reason'],
     from: ['discovery'],
   },
   peeringRequests: {
     name: 'bamel_peering_requests_total',
     type: 'counter',
-    help: 'What peers asked for (nonce, exchange) and what came of it: accepted, or why not; too-many by what was limited (address, cluster)',
+    help: 'Requests of peers (nonce, exchange) by outcome: accepted, or the reason of the refusal; too-many by limit (address, cluster)',
     labels: ['what', 'outcome'],
     from: ['discovery'],
   },
@@ -195,14 +195,14 @@ export const metricTable = {
   pressureEvents: {
     name: 'bamel_pressure_events_total',
     type: 'counter',
-    help: 'Events that a sensor sent and that were taken',
+    help: 'Events that a sensor sent and that were accepted',
     labels: ['node', 'category', 'sign'],
     from: ['sensor'],
   },
   pressureFailures: {
     name: 'bamel_pressure_failures_total',
     type: 'counter',
-    help: 'Times that a sensor could not send an event: it tries again, with what is newest then',
+    help: 'Failed attempts of a sensor to send an event: it retries with the newest reading',
     labels: ['node'],
     from: ['sensor'],
   },
@@ -231,6 +231,6 @@ export const metricTable = {
 
 export type MetricTable = typeof metricTable;
 
-/** Whether a process tells a metric: the host, which has no name, tells what its functions would. */
+/** Whether a process exports a metric: the host, which has no name, exports those of its functions. */
 export const isExportedBy = ({ from }: Pick<MetricRow, 'from'>, name: string | undefined): boolean =>
   name === undefined ? !from.includes('sensor') : from.includes('*') || from.includes(name);

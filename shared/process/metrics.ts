@@ -16,8 +16,8 @@ export interface Metrics extends Instruments {
 }
 
 /**
- * A registry of its own for each process or test: nothing is registered globally. A function that runs alone
- * tells what is its own to tell, so that a zero of another function is not taken for a fact.
+ * One registry per process or test: nothing is registered globally. A function that runs alone exports only
+ * its own metrics, so that the zeros of others are not mistaken for values.
  */
 export function createMetrics(functionName?: string): Metrics {
   const registry = new Registry();

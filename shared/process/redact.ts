@@ -1,11 +1,14 @@
 import { types } from 'node:util';
 
-/** Ends with, so that `bmcPassword` and `x-auth-token` count, and `tokenFile` or `secretName` do not. */
+/**
+ * Matches the end, so that `bmcPassword` and `x-auth-token` are secret, and `tokenFile` or `secretName` are
+ * not.
+ */
 const secretName = /(password|passphrase|token|authorization|secret|cookie|api-?key|private-?key)$/i;
 const hidden = '[redacted]';
 const maxDepth = 8;
 
-/** A copy fit for a log: no secrets, errors as their message, code and stack only. */
+/** A copy for a log: no secrets, errors as message, code and stack only. */
 export function redacted(value: unknown, depth = 0): unknown {
   if (typeof value === 'string') return withoutCredentials(value);
   if (typeof value !== 'object' || value === null) return value;

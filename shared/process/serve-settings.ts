@@ -10,18 +10,18 @@ const accounts = z
 const file = (env: string, flag: string, help: string) =>
   setting({ env, flag, value: 'FILE', help, schema: z.string().optional() });
 
-/** Who may call, and what is taken from them. */
+/** Settings of the HTTP server. */
 export const serverSettings = {
   readTokenFile: file(
     'BAMEL_READ_TOKEN_FILE',
     'read-token-file',
-    'a secret for callers who may only look: the console, /api and /metrics',
+    'a read-only secret, for the console, /api and /metrics',
   ),
   tokenAudience: setting({
     env: 'BAMEL_TOKEN_AUDIENCE',
     flag: 'token-audience',
     value: 'NAME',
-    help: 'take tokens of Kubernetes accounts as well, if they are made out for this audience',
+    help: 'also accept tokens of Kubernetes accounts with this audience',
     schema: z.string().min(1).optional(),
   }),
   callers: setting({

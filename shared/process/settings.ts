@@ -177,7 +177,7 @@ const table = {
     env: 'BAMEL_TICK',
     flag: 'tick',
     value: 'DURATION',
-    help: 'how often everything is looked at again, events or not; default 10s',
+    help: 'how often everything is evaluated, even without events; default 10s',
     schema: durationMs.refine((ms) => ms >= 100, 'write at least 100ms').default(10_000),
   }),
   logLevel: setting({

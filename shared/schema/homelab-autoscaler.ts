@@ -50,7 +50,7 @@ const Resource = z.discriminatedUnion('kind', [Group, Node]);
 type Group = z.output<typeof Group>;
 type Node = z.output<typeof Node>;
 
-/** What a machine has: their resources do not say. */
+/** Resources of a machine, which theirs do not have. */
 export interface MachineSize {
   readonly cpu: number;
   readonly memory: string;

@@ -6,7 +6,7 @@ import { describeProblem, fieldProblems } from './zod-issue.ts';
 
 interface Column {
   readonly path: readonly string[];
-  /** What a cell holds: a text, a number or amount, a boolean, or JSON. */
+  /** Type of a cell: a text, a number or amount, a boolean, or JSON. */
   readonly kind: 'text' | 'amount' | 'boolean' | 'json';
 }
 
@@ -59,7 +59,10 @@ export function machinesToCsv(machines: readonly MachineInput[]): string {
   ]);
 }
 
-/** The machines of a table. Every mistake is told with its line, and nothing of a table with one is used. */
+/**
+ * Parses the machines of a table. Every problem is reported with its line, and a table with one is not used
+ * at all.
+ */
 export function machinesFromCsv(text: string, fileName: string, pools: readonly string[]): MachineInput[] {
   const [titles, ...rows] = parseCsv(text);
   const problems: string[] = [];
@@ -70,22 +73,22 @@ export function machinesFromCsv(text: string, fileName: string, pools: readonly 
   const lineOf = new Map<string, number>();
   const machines = rows.map(({ cells, line }) => {
     const machine: Record<string, unknown> = {};
-    const tell = (problem: string): void => void problems.push(`${fileName}:${line} ${problem}`);
+    const report = (problem: string): void => void problems.push(`${fileName}:${line} ${problem}`);
     if (cells.length !== titles?.cells.length)
-      tell(`has ${cells.length} cells, the first line ${titles?.cells.length}`);
+      report(`has ${cells.length} cells, the first line ${titles?.cells.length}`);
     for (const [index, title] of (titles?.cells ?? []).entries()) {
       const column = known.get(title);
       const cell = cells[index] ?? '';
-      if (column && cell !== '') put(machine, column, cell, tell);
+      if (column && cell !== '') put(machine, column, cell, report);
     }
     const parsed = MachineSpec.safeParse(machine);
     if (!parsed.success)
-      for (const problem of fieldProblems(MachineSpec, parsed.error)) tell(describeProblem(problem));
+      for (const problem of fieldProblems(MachineSpec, parsed.error)) report(describeProblem(problem));
     const { name, pool } = machine as MachineInput;
     if (pool !== undefined && !pools.includes(pool))
-      tell(`pool: there is no pool ${pool}; there are ${pools.join(', ') || 'none'}`);
+      report(`pool: there is no pool ${pool}; there are ${pools.join(', ') || 'none'}`);
     const first = lineOf.get(name);
-    if (first !== undefined) tell(`name: ${name} is there twice, first in line ${first}`);
+    if (first !== undefined) report(`name: ${name} is there twice, first in line ${first}`);
     else lineOf.set(name, line);
     return machine as MachineInput;
   });

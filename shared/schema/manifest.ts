@@ -31,7 +31,7 @@ const kindNames = new Map(
 export const hasManifests = (text: string): boolean =>
   new RegExp(`^apiVersion: *["']?${apiVersion}`, 'm').test(text);
 
-/** Checks every custom resource of ours in a text; documents of other kinds are not looked at. */
+/** Checks every custom resource of ours in a text; documents of other kinds are ignored. */
 export function parseManifests(text: string, fileName: string): Manifest[] {
   const lines = new LineCounter();
   const problems: string[] = [];

@@ -53,7 +53,7 @@ const labelKey = z
   .refine((key) => !ours.test(key) || theirs.test(key), 'is not for a provider to set');
 const few = 32;
 
-/** What is offered, whoever does. */
+/** The terms of an offer. */
 export const OfferTerms = z.strictObject({
   name: z
     .string()

@@ -93,7 +93,7 @@ export const PoolSpec = z
       })
       .prefault({})
       .describe('how it shrinks'),
-    triggers: z.array(Trigger).default([]).describe('metrics that want machines, or keep them'),
+    triggers: z.array(Trigger).default([]).describe('metrics that request machines, or keep them'),
     budgets: z
       .array(Budget)
       .default([])

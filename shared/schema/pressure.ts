@@ -8,7 +8,7 @@ import {
 const share = z.number().min(0).max(1);
 const rank = (band: PressureBand): number => pressureBands.indexOf(band);
 
-/** What a sensor tells about its node: a band that was entered or left, or one that goes on. */
+/** A report of a sensor about its node: a band that was entered or left, or that continues. */
 export const PressureReport = z
   .strictObject({
     node: z.string().min(1).max(253).describe('the Kubernetes Node'),
@@ -18,9 +18,9 @@ export const PressureReport = z
     sign: z
       .enum(['rising', 'falling'])
       .describe('from the last change of band, not from the momentary slope'),
-    level: share.describe('0.7 is where the band begins, 1 is the most that can be told'),
-    share: share.describe('the share of the window in which somebody had to wait, or that was in use'),
-    full: share.optional().describe('the share of it in which everybody had to wait'),
+    level: share.describe('0.7 is where the band begins, 1 is the maximum'),
+    share: share.describe('the share of the window in which tasks had to wait, or that was in use'),
+    full: share.optional().describe('the share of it in which all tasks had to wait'),
     baseline: share.describe('the usual share while it is calm'),
     ratePerSecond: z.number().min(-100).max(100).describe('how fast the share changes'),
     windowMs: z.int().positive().max(3_600_000),

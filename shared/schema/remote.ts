@@ -22,7 +22,7 @@ const unique = <Item>(nameOf: (item: Item) => string) => ({
 const once = unique(({ clusterID }: { clusterID: string }) => clusterID);
 const onceNamed = unique(({ name }: { name: string }) => name);
 
-/** Clusters that lend to us, and those that we lend to. */
+/** Clusters that provide capacity to us, and those that we provide it to. */
 export const Remote = z
   .strictObject({
     clusterID: ClusterID.optional().describe(
@@ -61,7 +61,7 @@ export const Remote = z
       .max(100)
       .refine(onceNamed.check, onceNamed.error)
       .default([])
-      .describe('what we lend'),
+      .describe('the offers that we publish'),
     publishTo: z
       .array(address('a registry'))
       .max(20)

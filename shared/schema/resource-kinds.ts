@@ -98,7 +98,7 @@ export const resourceKinds = {
     kind: 'BareMetalNode',
     plural: 'baremetalnodes',
     shortNames: ['bmn'],
-    does: 'A server that is powered on when pods need it and off when nobody does.',
+    does: 'A server that is powered on when pods need it and off when none does.',
     spec: [MachineSpec],
     section: 'machines[]',
     status: NodeStatus,

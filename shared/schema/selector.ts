@@ -19,7 +19,7 @@ export const LabelSelector = z.strictObject({
 });
 export type LabelSelector = z.output<typeof LabelSelector>;
 
-/** What a BareMetalAutoscaler says beyond the settings it has in common with the file. */
+/** Fields of a BareMetalAutoscaler besides the settings that it shares with the file. */
 export const AutoscalerBinding = z.strictObject({
   selectors: z
     .strictObject({

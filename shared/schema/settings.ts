@@ -25,7 +25,7 @@ const LabelSelector = z
   .strictObject({ matchLabels: z.record(z.string(), z.string()).default({}).describe('all of these labels') })
   .optional();
 
-/** What is set for all pools together, as people write it. */
+/** Settings for all pools, as written by people. */
 export const Settings = z
   .strictObject({
     selectors: z

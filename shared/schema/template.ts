@@ -67,7 +67,7 @@ const Offers = z
   );
 
 /** The driver whose machines are slices of remote clusters. */
-const lender = 'liqo';
+const remoteProvider = 'liqo';
 
 /** What machines of a pool have in common, and how they are made where they are made on demand. */
 export const Template = Provider.extend({
@@ -128,7 +128,7 @@ export function toTemplate(
         minSize: toSize(minSize),
         maxSize: toSize(maxSize),
         memoryOverhead: fromQuantities({ memory: memoryOverhead }).memory ?? 0,
-        ...(provider === lender && { offers: toRules(offers) }),
+        ...(provider === remoteProvider && { offers: toRules(offers) }),
       },
     }),
   };

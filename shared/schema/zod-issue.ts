@@ -9,10 +9,10 @@ export interface FieldProblem {
   readonly allowed?: readonly string[];
 }
 
-/** More than this nobody reads, and comparing names takes time that a hostile sender would use up. */
+/** Limit of problems: comparing names takes time that a hostile sender could use up. */
 const mostProblems = 5;
 
-/** What is wrong with which field, in words for the person who wrote it; misspelt names first. */
+/** The problems of each field, for the person who wrote it; misspelt names first. */
 export function fieldProblems(schema: z.ZodType, error: z.ZodError): FieldProblem[] {
   const unknown = error.issues
     .filter((issue) => issue.code === 'unrecognized_keys')

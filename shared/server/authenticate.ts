@@ -5,27 +5,27 @@ import { SettingsError } from '../process/flags.ts';
 import { HttpError } from './http-response.ts';
 import type { May } from './routes.ts';
 
-/** The callers' secret, or several, one per line. Asked for every request, so that a change needs no restart. */
+/** The callers' secrets, one per line. Read for every request, so that a change needs no restart. */
 export type TokenSource = () => Promise<string | undefined>;
 
-/** The account that a token speaks for; undefined: not one that may call. Throws when that cannot be known. */
+/** The account of a token; undefined: it may not call. Throws if that cannot be determined. */
 export type TokenReview = (token: string, address: string) => Promise<string | undefined>;
 
 interface Caller {
-  /** Whom a limit counts for; never the token itself. */
+  /** The key of the rate limit; never the token itself. */
   readonly name: string;
   readonly may: May;
 }
 
-/** Throws HttpError when the caller may not call. */
+/** Throws HttpError if the caller is not authenticated. */
 type Authenticator = (request: IncomingMessage) => Promise<Caller>;
 
-/** Callers who may tell of one thing, and nothing else. */
+/** Callers that may only send one type of event. */
 interface EventReporters {
   readonly token?: TokenSource | undefined;
-  /** Of Kubernetes, a `*` at the end for all that begin so. */
+  /** Kubernetes accounts; a trailing `*` matches any suffix. */
   readonly accounts: readonly string[];
-  /** The type of the events that they may send … */
+  /** The event type that they may send … */
   readonly event: string;
   /** … and where to. */
   readonly paths: readonly string[];
@@ -34,11 +34,11 @@ interface EventReporters {
 export interface CallerOptions {
   readonly host: string;
   readonly token?: TokenSource | undefined;
-  /** Who has it may look, and nothing else. */
+  /** A token with read-only access. */
   readonly readToken?: TokenSource | undefined;
   readonly review?: TokenReview | undefined;
   readonly reporters?: EventReporters | undefined;
-  /** Only who shows a certificate that we asked for gets here at all. */
+  /** TLS client certificates are required. */
   readonly certificates?: boolean | undefined;
   /** Listen beyond loopback without a token. */
   readonly insecure?: boolean | undefined;
@@ -56,17 +56,17 @@ export function tokenFromFile(path: string): TokenSource {
 export async function createAuthenticator(options: CallerOptions): Promise<Authenticator> {
   const { host, readToken, review, reporters, certificates, insecure } = options;
   const token = options.token && (await options.token()) !== undefined ? options.token : undefined;
-  // Read once at the start: whoever names a file that is not there is told at once.
+  // Read once at the start, to report a missing file at once.
   await readToken?.();
   await reporters?.token?.();
   if (token || review) return (request) => checkBearer(request, { token, readToken, review, reporters });
   if (readToken)
     throw new SettingsError(
-      'BAMEL_READ_TOKEN_FILE says who may look, but nobody says who may act: set BAMEL_TOKEN_FILE as well.',
+      'BAMEL_READ_TOKEN_FILE is set without a token that may act: set BAMEL_TOKEN_FILE as well.',
     );
   if (reporters?.token)
     throw new SettingsError(
-      'BAMEL_PRESSURE_TOKEN_FILE says who may tell of pressure, but nobody says who may act: set BAMEL_TOKEN_FILE as well.',
+      'BAMEL_PRESSURE_TOKEN_FILE is set without a token that may act: set BAMEL_TOKEN_FILE as well.',
     );
   if (certificates) return async (request) => ({ name: addressOf(request), may: 'act' });
   if (isLoopback(host))
@@ -81,12 +81,12 @@ export async function createAuthenticator(options: CallerOptions): Promise<Authe
       return { name: addressOf(request), may: 'act' };
     };
   throw new SettingsError(
-    `not listening on ${host} without a token: whoever reaches it could power machines off. ` +
+    `not listening on ${host} without a token: every client that reaches it could power machines off. ` +
       'Set BAMEL_TOKEN_FILE, or BAMEL_INSECURE=true where the network itself is trusted.',
   );
 }
 
-const addressOf = ({ socket }: IncomingMessage): string => socket.remoteAddress ?? 'nobody';
+const addressOf = ({ socket }: IncomingMessage): string => socket.remoteAddress ?? 'unknown';
 
 async function checkBearer(
   request: IncomingMessage,
@@ -115,7 +115,7 @@ async function checkBearer(
   );
 }
 
-/** By the headers alone, so only as they say what the body is: an event in it could be of any type. */
+/** Decided by the headers alone, so only binary mode is allowed: a structured event could have any type. */
 function checkReport(
   { method, url = '', headers }: IncomingMessage,
   reporters: EventReporters,
@@ -135,7 +135,7 @@ function checkReport(
   );
 }
 
-/** Whether a name, or a pattern that ends in `*`, means the account. */
+/** Whether a name, or a pattern with a trailing `*`, matches the account. */
 export const isAccount = (pattern: string, account: string): boolean =>
   pattern.endsWith('*') ? account.startsWith(pattern.slice(0, -1)) : account === pattern;
 
@@ -144,14 +144,14 @@ async function isOneOf(given: string, source: TokenSource | undefined): Promise<
     .split('\n')
     .map((line) => line.trim())
     .filter(Boolean);
-  // Hashes have one length, so that comparing takes the same time whatever was sent.
+  // Hashes have one length, so that the comparison takes constant time.
   return allowed.filter((one) => timingSafeEqual(sha256(one), sha256(given))).length > 0;
 }
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest();
 const nameOf = (token: string): string => `token ${sha256(token).toString('hex').slice(0, 12)}`;
 
-/** A web page whose name was made to resolve to this machine still sends its own name here. */
+/** Prevents DNS rebinding: a page whose name resolves to this machine still sends its own name. */
 function checkHost({ headers }: IncomingMessage): void {
   const name = (headers.host ?? '').replace(/:\d+$/, '').toLowerCase();
   if (name === 'localhost' || isLoopback(name.replace(/^\[(.*)\]$/, '$1'))) return;
@@ -161,7 +161,7 @@ function checkHost({ headers }: IncomingMessage): void {
   );
 }
 
-/** Browsers say where a script comes from; only our own pages may call. */
+/** Only scripts of our own pages may call. */
 function checkOrigin({ headers }: IncomingMessage): void {
   const { origin, host } = headers;
   if (origin === undefined || origin === `http://${host}` || origin === `https://${host}`) return;

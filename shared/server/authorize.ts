@@ -6,19 +6,19 @@ import { createRateLimit, type RateLimit } from './rate-limit.ts';
 import type { May } from './routes.ts';
 
 export interface AuthorizeOptions extends CallerOptions {
-  /** What one caller may send; unlimited unless said. */
+  /** Rate limit per caller; unlimited by default. */
   readonly rateLimit?: RateLimit | undefined;
   readonly log: Log;
 }
 
-/** Lets a request in and says what it may do, or throws the HttpError that it is answered with. */
+/** Returns what the request may do, or throws the HttpError to respond with. */
 export type Authorizer = (request: IncomingMessage) => Promise<May>;
 
 export async function createAuthorizer(options: AuthorizeOptions): Promise<Authorizer> {
   const { host, token, review, certificates, insecure, rateLimit, log } = options;
   const check = await createAuthenticator(options);
   if (insecure && !isLoopback(host) && !token && !review && !certificates)
-    log.warn({ host }, 'insecure: whoever reaches this address can power machines on and off');
+    log.warn({ host }, 'insecure: every client that reaches this address can power machines on and off');
   const waitOf = rateLimit && createRateLimit(rateLimit);
   return async (request) => {
     const { name, may } = await check(request);
@@ -31,7 +31,7 @@ export async function createAuthorizer(options: AuthorizeOptions): Promise<Autho
         { 'retry-after': String(seconds) },
       );
     if (may === 'read' && request.method !== 'GET' && request.method !== 'HEAD')
-      throw new HttpError(403, 'this token may only look: to act, send the one of BAMEL_TOKEN_FILE');
+      throw new HttpError(403, 'this token is read-only: to act, send the one of BAMEL_TOKEN_FILE');
     return may;
   };
 }

@@ -15,20 +15,20 @@ export interface EventGuardOptions {
   readonly clock: Pick<Clock, 'now'>;
 }
 
-/** An event's time is not to be believed, or it is too late for it. */
+/** The event is too old, or from the future. */
 export class StaleEvent extends HttpError {}
 
 export interface EventGuard {
-  /** Throws StaleEvent. What has no time is as good as new. */
+  /** Throws StaleEvent. An event without a time is accepted. */
   check(event: ReceivedEvent): void;
-  /** Does the work unless this function has done it for the same event. What did not end well may be sent again. */
+  /** Runs the work once per event and function. An event whose work failed may be sent again. */
   once(event: ReceivedEvent, work: () => Promise<Outcome>): Promise<Outcome>;
 }
 
-/** Clocks differ: an event may come from a future this far away. */
+/** Tolerated clock difference. */
 const futureMs = 300_000;
 
-/** Against events that are sent again, by a mishap or on purpose, for one function. */
+/** Refuses repeated and stale events of one function. */
 export function createEventGuard(
   name: string,
   { maxAgeMs, seen, clock }: EventGuardOptions,
@@ -44,25 +44,25 @@ export function createEventGuard(
         return done(undefined);
       }
       const outcome = await work();
-      // The sender does not wait for it: the work is done, and to do it twice would be harmless.
+      // The sender does not wait for the write: the work is done, and repeating it is harmless.
       if (outcome.kind === 'done') saving = saveId(id);
       return outcome;
     } catch (error) {
-      // Whatever the work is, it needs the store as well.
+      // Every function needs the store.
       if (error instanceof StoreError) return retryLater(1_000, error.message);
       throw error;
     } finally {
-      // Until then it is known here by being under way.
+      // Until the id is stored, the event counts as in progress.
       Promise.resolve(saving).then(() => inProgress.delete(id));
     }
   };
 
   const saveId = async (id: string): Promise<void> => {
-    // The answer is on its way by then.
+    // Runs after the response is sent.
     await new Promise(setImmediate);
     await seen.add(id).catch((error: unknown) => {
       const level = error instanceof StoreError ? 'debug' : 'error';
-      log[level]({ function: name, err: error }, 'event not remembered');
+      log[level]({ function: name, err: error }, 'event id not stored');
     });
   };
 
@@ -73,7 +73,7 @@ export function createEventGuard(
       metrics?.eventLag.observe({ function: name }, Math.max(0, ageMs) / 1_000);
       const problem =
         ageMs > maxAgeMs
-          ? `older than ${formatDuration(maxAgeMs)}: send it anew, or set BAMEL_EVENT_MAX_AGE`
+          ? `older than ${formatDuration(maxAgeMs)}: send it again, or set BAMEL_EVENT_MAX_AGE`
           : ageMs < -futureMs
             ? `more than ${formatDuration(futureMs)} in the future: check the sender's clock`
             : undefined;
@@ -93,7 +93,7 @@ export function createEventGuard(
   };
 }
 
-/** Several functions are woken by one event, and each must be. */
+/** The id includes the function: one event may wake several. */
 function idOf(name: string, { id, attributes: { source } }: ReceivedEvent): string {
   return createHash('sha256')
     .update(JSON.stringify([name, source, id]))

@@ -1,4 +1,4 @@
-/** Types of our own carry data for a function's `input`; of any other only the wake-up counts. */
+/** Our own types carry data for a function's `input`; other types only wake it. */
 export const ownTypePrefix = 'dev.bamel.';
 
 /** The entry of `wakesOn` that the type falls under; entries may end in `*`. */

@@ -17,7 +17,7 @@ import type { Route } from './routes.ts';
 export interface FunctionRouteOptions extends InvokeDeps {
   readonly body: BodyLimits;
   readonly maxDepth: number;
-  /** Against events that come again, or too late. */
+  /** Refuses repeated and stale events. */
   readonly guard?: EventGuard | undefined;
 }
 
@@ -39,7 +39,7 @@ export function functionRoute(served: ServedFunction, path: string, options: Fun
         const input = inputOrThrow(parseInput(definition, received.data));
         return jsonResponse(await run('by-hand', newId('req'), input));
       }
-      // All are checked before the first is handled: a batch is taken or not, never in part.
+      // All events are checked before the first is handled: a batch is accepted or refused as a whole.
       const calls = received.events.map((event) => ({ event, input: eventInput(definition, event) }));
       for (const { event } of calls) guard?.check(event);
       metrics?.eventsReceived.inc({ function: definition.name }, calls.length);
@@ -53,7 +53,9 @@ export function functionRoute(served: ServedFunction, path: string, options: Fun
   };
 }
 
-/** 400 makes Knative give the event to the dead letters at once: trying a misrouted event again would not help. */
+/**
+ * 400 makes Knative send the event to the dead letters at once: a retry of a misrouted event would not help.
+ */
 function eventInput<Input>(definition: FunctionDefinition<Input>, event: ReceivedEvent): Input {
   const { name, wakesOn } = definition;
   if (definition.takesAnyEvent) return inputOrThrow(parseInput(definition, {}));

@@ -2,15 +2,15 @@ import type { z } from 'zod';
 import type { Outcome } from '../core/outcome.ts';
 import type { ReceivedEvent } from './cloud-event.ts';
 
-/** How a function was woken: by which event (or by hand), and when it must stop. */
+/** What woke a function, and when it must stop. */
 export interface Invocation {
   /** The CloudEvent's type, or `by-hand`. */
   readonly trigger: string;
-  /** The CloudEvent's id, or one made for the request: names this invocation in the logs. */
+  /** The CloudEvent's id, or a generated one: identifies this invocation in the logs. */
   readonly id: string;
-  /** Aborts when the process is told to stop: finish the step under way, start no other. */
+  /** Aborts when the process stops: finish the current step, start no other. */
   readonly signal: AbortSignal;
-  /** The event itself, for those that take any. */
+  /** The event itself, for functions that accept any. */
   readonly event?: ReceivedEvent;
 }
 
@@ -18,12 +18,12 @@ export interface Invocation {
 export interface FunctionDefinition<Input = unknown> {
   readonly name: string;
   readonly does: string;
-  /** CloudEvent types that wake it. Types of our own carry data for `input`; of others only the wake-up counts. */
+  /** CloudEvent types that wake it. Our own types carry data for `input`; other types only wake it. */
   readonly wakesOn: readonly string[];
   readonly emits: readonly string[];
-  /** What a person, a webhook or one of our events may send. Must accept `{}`. */
+  /** The schema of requests and of our events. Must accept `{}`. */
   readonly input: z.ZodType<Input>;
-  /** Takes whatever event is sent to it, and is handed the event as it came: where those go that others gave up on. */
+  /** Accepts events of any type and gets them unchanged: the dead letter function. */
   readonly takesAnyEvent?: true;
 }
 
@@ -34,7 +34,7 @@ export interface ServedFunction<Input = unknown> {
   readonly handle: Handler<Input>;
 }
 
-/** Pairs a function with its handler. The input's type ends here: only what `definition.input` parsed reaches it. */
+/** Pairs a function with its handler and erases the input type: `definition.input` parses every input. */
 export function served<Input>(definition: FunctionDefinition<Input>, handle: Handler<Input>): ServedFunction {
   return { definition, handle: handle as Handler };
 }

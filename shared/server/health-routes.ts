@@ -4,9 +4,9 @@ import type { Route } from './routes.ts';
 
 export interface HealthOptions {
   readonly metrics: Metrics;
-  /** Why it is not ready, or nothing. */
+  /** Returns why it is not ready, or undefined. */
   readonly ready?: () => Promise<string | undefined>;
-  /** Sets what is looked up only when somebody asks for the metrics. Never throws. */
+  /** Updates metrics that are read only when they are scraped. Never throws. */
   readonly collect?: (() => Promise<void>) | undefined;
 }
 

@@ -2,9 +2,9 @@ import type { Outcome } from '../core/outcome.ts';
 import type { HttpResponse } from './http-response.ts';
 
 /**
- * To whoever sent CloudEvents. Knative takes a 2xx body for a follow-up event, so there is none. 503 is
- * delivered again; 500 is not used for anything, because sources drop the event at once on it. 422 goes to the
- * dead letters at once, and its body with it.
+ * The response to CloudEvents. Knative treats a 2xx body as a follow-up event, so there is none. 503 is
+ * redelivered; 500 is not used, because sources drop the event on it. 422 goes to the dead letters at once,
+ * together with its body.
  */
 export function eventResponse(outcome: Outcome): HttpResponse {
   switch (outcome.kind) {
@@ -17,7 +17,7 @@ export function eventResponse(outcome: Outcome): HttpResponse {
   }
 }
 
-/** To a person or a webhook. */
+/** The response to a person or a webhook. */
 export function jsonResponse(outcome: Outcome): HttpResponse {
   switch (outcome.kind) {
     case 'done':
@@ -33,7 +33,10 @@ export function jsonResponse(outcome: Outcome): HttpResponse {
   }
 }
 
-/** For several events in one request. Later beats rejected: a repeat is harmless, an event lost to its neighbour is not. */
+/**
+ * For several events in one request. Retry-later wins over rejected: a repeat is harmless, a lost event is
+ * not.
+ */
 export function worstOutcome(outcomes: readonly Outcome[]): Outcome {
   return (
     outcomes.find(({ kind }) => kind === 'retry-later') ??

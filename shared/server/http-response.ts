@@ -1,6 +1,6 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 
-/** What a request is answered with: JSON that a person can read, or ready-made text or bytes, or nothing. */
+/** A response: JSON that a person can read, or text or bytes, or nothing. */
 export interface HttpResponse {
   readonly status: number;
   readonly headers?: OutgoingHttpHeaders;
@@ -8,7 +8,7 @@ export interface HttpResponse {
   readonly body?: string | Uint8Array;
 }
 
-/** JSON becomes text here, where an answer that has no JSON can still be replaced by an error. */
+/** Serializes JSON here, where a failure can still be replaced by an error response. */
 export function renderResponse(response: HttpResponse): HttpResponse {
   const { status, headers, json } = response;
   if (json === undefined) return response;
@@ -19,7 +19,7 @@ export function renderResponse(response: HttpResponse): HttpResponse {
   };
 }
 
-/** Thrown anywhere on the way to the function: the request is at fault, and this is what its sender is told. */
+/** An error of the request, with the response to its sender. */
 export class HttpError extends Error {
   override readonly name = 'HttpError';
   readonly answer: HttpResponse;

@@ -9,7 +9,7 @@ import { newId } from '../process/ids.ts';
 import { withoutCredentials } from '../process/redact.ts';
 import type { TokenSource } from './authenticate.ts';
 
-/** The event was not taken. Nothing is lost for good: the next tick walks the same path. */
+/** The event was not accepted. The next tick makes up for it. */
 export class SinkError extends Error {
   override readonly name = 'SinkError';
 }
@@ -17,12 +17,12 @@ export class SinkError extends Error {
 export interface HttpSinkOptions {
   /** K_SINK. */
   readonly url: string;
-  /** Who is speaking, as the events' `source`. */
+  /** The `source` of the events. */
   readonly source: string;
   readonly clock: Clock;
   /** From K_CE_OVERRIDES. */
   readonly extensions?: Readonly<Record<string, string>> | undefined;
-  /** From K_CA_CERTS: trusted besides the usual ones. */
+  /** From K_CA_CERTS: additional trusted CAs. */
   readonly caCerts?: string | undefined;
   readonly token?: TokenSource | undefined;
   readonly timeoutMs?: number;
@@ -35,10 +35,10 @@ export interface HttpSink extends EventSink {
 
 const firstPauseMs = 100;
 const maxPauseMs = 5_000;
-/** What Knative itself tries again; any other refusal stays one. */
+/** The statuses that Knative retries; others are final. */
 const isRetryable = (status: number) => status >= 500 || [404, 408, 409, 429].includes(status);
 
-/** Sends events as binary CloudEvents. The id stays the same over all tries, so that doubles can be told. */
+/** Sends events as binary CloudEvents. All tries have the same id, for deduplication. */
 export function createHttpSink(options: HttpSinkOptions): HttpSink {
   const { source, clock, extensions, caCerts, token, timeoutMs = 5_000, tries = 4 } = options;
   const url = new URL(options.url);

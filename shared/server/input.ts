@@ -15,7 +15,7 @@ export function parseInput<Input>(
   return { ok: false, problems: fieldProblems(input, parsed.error) };
 }
 
-/** The data of others' events is not looked at: the store and the cluster are read instead. */
+/** The data of foreign events is ignored: the store and the cluster are read instead. */
 export function parseEventInput<Input>(
   definition: FunctionDefinition<Input>,
   event: { readonly type: string; readonly data?: unknown },

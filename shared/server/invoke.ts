@@ -13,11 +13,11 @@ const retryAfterMs = 1_000;
 export interface InvokeDeps {
   readonly log: Log;
   readonly metrics?: Metrics | undefined;
-  /** By function, what was last said to be wrong: an outage is told once, not with every tick. */
+  /** The last logged problem by function: an outage is logged once, not at every tick. */
   readonly lastProblems: Map<string, string>;
 }
 
-/** Runs a function; whatever it throws is an outcome as well. */
+/** Runs a function; errors become outcomes too. */
 export async function invoke<Input>(
   { definition, handle }: ServedFunction<Input>,
   input: Input,
@@ -33,7 +33,7 @@ export async function invoke<Input>(
   stopTimer?.();
   metrics?.invocations.inc({
     function: definition.name,
-    // The pattern, not the type: types are up to the sender, and every new label value costs memory for ever.
+    // The pattern, not the type: senders choose types, and every label value costs memory.
     trigger:
       invocation.event && definition.takesAnyEvent
         ? 'any'
@@ -48,21 +48,21 @@ function logOutcome(
   outcome: Outcome,
   about: { readonly function: string },
   log: Log,
-  told: Map<string, string>,
+  lastProblems: Map<string, string>,
 ): void {
   if (outcome.kind === 'done') {
-    if (told.delete(about.function)) log.warn(about, 'function works again');
+    if (lastProblems.delete(about.function)) log.warn(about, 'function works again');
     else log.debug(about, 'function done');
     return;
   }
-  // How long it has lasted is part of some reasons, and no news.
+  // Numbers, such as durations, do not make a reason new.
   const news = outcome.why.replace(/\d+/g, '');
-  const level = told.get(about.function) === news ? 'debug' : 'warn';
-  told.set(about.function, news);
+  const level = lastProblems.get(about.function) === news ? 'debug' : 'warn';
+  lastProblems.set(about.function, news);
   log[level]({ ...about, outcome: outcome.kind, why: outcome.why }, 'function not done');
 }
 
-/** The world not answering is no failure of ours: later it may. Neither is a bug a reason to drop an event. */
+/** An unavailable dependency is retried; a bug is no reason to drop an event either. */
 function outcomeOfError(error: unknown, about: { readonly id: string }, log: Log): Outcome {
   if (error instanceof StoreError || error instanceof SinkError)
     return retryLater(retryAfterMs, error.message);

@@ -8,7 +8,9 @@ import { type BodyLimits, readBody } from './request-body.ts';
 
 const maxDepth = 16;
 
-/** The JSON that a request carries, as the schema has it. Nothing that a web page could send unasked. */
+/**
+ * Parses a JSON request body. The content type is required, so that a web page cannot send it cross-origin.
+ */
 export async function jsonBody<Value>(
   { request, response }: { readonly request: IncomingMessage; readonly response: ServerResponse },
   schema: z.ZodType<Value>,

@@ -1,6 +1,6 @@
 import { HttpError } from './http-response.ts';
 
-/** JSON from outside. Depth is checked first: what is nested too deep is never built. */
+/** Parses untrusted JSON. The depth is checked before anything is built. */
 export function parseJson(text: string, maxDepth: number): unknown {
   const tooDeepAt = depthExceededAt(text, maxDepth);
   if (tooDeepAt !== undefined)
@@ -33,7 +33,7 @@ function depthExceededAt(text: string, maxDepth: number): number | undefined {
 
 const tokens = /([ \t\n\r]*)(?:("(?:[^"\\]|\\.)*")|(-?\d[\d.eE+-]*|true|false|null)|([{}[\],:]))?/sy;
 
-/** What may follow, by what is expected: a string, another scalar, or a sign. */
+/** The next state by token: a string, another scalar, or a sign. */
 const grammar: Record<string, Record<string, string>> = {
   value: { string: 'after', scalar: 'after', '{': 'firstKey', '[': 'firstValue' },
   firstValue: { string: 'after', scalar: 'after', '{': 'firstKey', '[': 'firstValue', ']': 'after' },
@@ -43,7 +43,7 @@ const grammar: Record<string, Record<string, string>> = {
   after: { ',': 'next', '}': 'after', ']': 'after' },
 };
 
-/** Where the first token that is wrong begins; JSON.parse itself does not always tell. */
+/** The position of the first invalid token; JSON.parse does not always report it. */
 function malformedAt(text: string): number {
   const open: string[] = [];
   let expected = 'value';

@@ -16,7 +16,7 @@ export interface LocalSinkOptions {
   readonly log: Log;
   readonly metrics?: Metrics | undefined;
   readonly deadLetters: { add(letter: DeadLetter): Promise<void> };
-  /** As a Knative broker does: the first pause, doubled each time up to the longest. */
+  /** As in a Knative broker: the first pause is doubled each time, up to the maximum. */
   readonly retry?: { readonly tries: number; readonly firstMs: number; readonly maxMs: number };
   /** Events waiting per function, retries included. */
   readonly queueLimit?: number;
@@ -27,7 +27,7 @@ export interface LocalSinkOptions {
 export interface LocalSink extends EventSink {
   /** Resolves once nothing is queued, waiting for a retry or being handled. */
   idle(): Promise<void>;
-  /** Takes no more events, tells functions to stop, waits for what is under way; what is only queued is dropped. */
+  /** Stops accepting events, aborts functions and waits for running ones; queued events are dropped. */
   close(patienceMs?: number): Promise<void>;
 }
 
@@ -37,7 +37,7 @@ interface Delivery {
   tries: number;
 }
 
-/** One function's waiting events. Maps keep their order, so they are queues that can be looked into. */
+/** The queued events of one function. Maps keep their insertion order. */
 interface FunctionQueue {
   readonly to: ServedFunction;
   readonly queued: Map<string, Delivery>;
@@ -46,7 +46,7 @@ interface FunctionQueue {
   overflowing: boolean;
 }
 
-/** Events between functions of one process. Deliveries happen at least once, in no particular order. */
+/** Delivers events between functions of one process: at least once, unordered. */
 export function createLocalSink({
   functions,
   clock,
@@ -68,7 +68,7 @@ export function createLocalSink({
     const key = `${event.type} ${event.subject}`;
     const same = lane.queued.get(key) ?? lane.pausing.get(key)?.delivery;
     if (same) {
-      // Only a wake-up call, so one is enough; the later one knows more, and is a reason not to wait.
+      // Events are wake-ups, so one is enough; the later one replaces the earlier and ends its pause.
       Object.assign(same, { event, tries: 0 });
       lane.pausing.get(key)?.wake.abort();
       return;
@@ -84,18 +84,18 @@ export function createLocalSink({
   function overflow(lane: FunctionQueue, event: BamelEvent): void {
     const name = lane.to.definition.name;
     metrics?.eventsDead.inc({ function: name, reason: 'overflow' });
-    // Not kept as dead letters: writing them down would only make a busy process busier.
+    // Not stored as dead letters: that would add load to an overloaded process.
     if (!lane.overflowing)
       log.warn(
         { function: name, type: event.type, queueLimit },
-        'too many events are waiting: dropping more of them, the next tick makes it good',
+        'queue is full: dropping events, the next tick makes up for them',
       );
     lane.overflowing = true;
   }
 
   function enqueue(lane: FunctionQueue, key: string, delivery: Delivery): void {
     lane.queued.set(key, delivery);
-    // Never inside the caller's stack, and other I/O gets its turn in between.
+    // Not in the caller's stack; other I/O runs in between.
     setImmediate(() => startNext(lane));
   }
 
@@ -110,7 +110,10 @@ export function createLocalSink({
     lane.running += 1;
     deliver(lane, key, delivery)
       .catch((error: unknown) =>
-        log.error({ err: error, function: lane.to.definition.name, id: delivery.id }, 'dead letter not kept'),
+        log.error(
+          { err: error, function: lane.to.definition.name, id: delivery.id },
+          'dead letter not stored',
+        ),
       )
       .finally(() => {
         lane.running -= 1;
@@ -166,7 +169,7 @@ export function createLocalSink({
     metrics?.eventsDead.inc({ function: name, reason });
     log.warn(
       { function: name, type: event.type, subject: event.subject, tries, reason, why },
-      'event given up on',
+      'event undeliverable',
     );
     await deadLetters.add({ event, function: name, tries, lastError: why, at: clock.now() });
   }

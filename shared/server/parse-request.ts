@@ -9,7 +9,7 @@ export type ParsedRequest =
 
 const maxBatch = 1_000;
 
-/** What a request carries: CloudEvents in one of their three modes, or plain JSON. */
+/** Parses a request: CloudEvents in one of their three modes, or plain JSON. */
 export function parseRequest(headers: IncomingHttpHeaders, body: Buffer, maxDepth: number): ParsedRequest {
   const contentType = readContentType(headers);
   const json = () => parseJson(decode(body), maxDepth);
@@ -18,11 +18,11 @@ export function parseRequest(headers: IncomingHttpHeaders, body: Buffer, maxDept
     return { kind: 'events', events: toBatch(json()) };
   const isJson = contentType === 'application/json' || contentType === '' || contentType.endsWith('+json');
   if (isBinaryEvent(headers)) {
-    // Others may send any kind of data with a wake-up call; what we read is JSON.
+    // Foreign events may have data of any type; only JSON is read.
     const data = isJson && body.length > 0 ? { data: json() } : {};
     return { kind: 'events', events: [toEvent({ ...attributesFromHeaders(headers), ...data })] };
   }
-  // The form type is what curl -d says when nobody tells it otherwise.
+  // The form type is the default of curl -d.
   if (!isJson && contentType !== 'application/x-www-form-urlencoded' && body.length > 0)
     throw new HttpError(415, `content type ${contentType} is not understood`, {
       allowed: ['application/json', 'application/cloudevents+json', 'application/cloudevents-batch+json'],

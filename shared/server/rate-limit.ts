@@ -8,13 +8,10 @@ interface Bucket {
   at: number;
 }
 
-/** More callers than this are not told apart: the one that was longest silent is forgotten. */
+/** Maximum number of tracked callers: the one that was silent longest is dropped. */
 const maxCallers = 10_000;
 
-/**
- * Counts what each caller may still do. Answers how many seconds one that has used it up is to wait; undefined:
- * it may go on.
- */
+/** A token bucket per caller. Returns the seconds to wait if it is empty; undefined: proceed. */
 export function createRateLimit(
   { perSecond, burst }: RateLimit,
   monotonic: () => number = () => performance.now(),
@@ -24,7 +21,7 @@ export function createRateLimit(
     const now = monotonic();
     const before = buckets.get(caller) ?? { left: burst, at: now };
     const left = Math.min(burst, before.left + ((now - before.at) / 1_000) * perSecond);
-    // Put last again: maps keep their order.
+    // Moved to the end: maps keep their insertion order.
     buckets.delete(caller);
     buckets.set(caller, { left: left < 1 ? left : left - 1, at: now });
     const [silent] = buckets.keys();

@@ -14,6 +14,6 @@ const byStatus: Readonly<Record<number, string>> = {
   503: 'unchecked',
 };
 
-/** Why a request was turned away, in one word, for counting. */
+/** The metric label of a refused request. */
 export const refusalReason = (error: HttpError): string =>
   error instanceof StaleEvent ? 'stale' : (byStatus[error.answer.status] ?? 'other');

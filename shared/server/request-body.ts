@@ -6,12 +6,12 @@ export interface BodyLimits {
   readonly timeoutMs: number;
 }
 
-/** The sender went away: there is nobody left to answer. */
+/** The sender closed the connection: no response is possible. */
 export class RequestAborted extends Error {
   override readonly name = 'RequestAborted';
 }
 
-/** The whole body, never more than the limit in memory. `begin` tells a sender that asked first to go ahead. */
+/** Reads the whole body, never more than the limit. `begin` sends 100 Continue. */
 export async function readBody(
   request: IncomingMessage,
   { bytes, timeoutMs }: BodyLimits,
@@ -46,8 +46,8 @@ export async function readBody(
 const drainLimits = { bytes: 64 * 2 ** 20, ms: 5_000, silenceMs: 500 };
 
 /**
- * Reads on and forgets, for a while. Closing a connection while the sender still writes resets it, and the
- * answer is lost on its way.
+ * Reads and discards the rest of the body, up to a limit. Closing a connection while the sender writes resets
+ * it, and the response is lost.
  */
 export async function discardBody(request: IncomingMessage): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();

@@ -6,9 +6,9 @@ export type May = 'act' | 'read';
 interface RouteContext {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** Aborts when the server is told to stop. */
+  /** Aborts when the server stops. */
   readonly signal: AbortSignal;
-  /** Whoever asks may look only, or act as well. */
+  /** Whether the caller may only read, or also act. */
   readonly may: May;
 }
 
@@ -16,9 +16,9 @@ export interface Route {
   readonly method: 'GET' | 'POST' | 'PUT';
   /** Exact, or ending in `*` for everything below. */
   readonly path: string;
-  /** Answered without a token; where the settings say whether, they are asked each time. */
+  /** Served without a token; a function is evaluated for each request. */
   readonly open?: boolean | (() => Promise<boolean>);
-  /** Without an answer it has written the response itself. */
+  /** Undefined: the route has written the response itself. */
   respond(context: RouteContext): Promise<HttpResponse | undefined>;
 }
 
@@ -34,7 +34,10 @@ export function findRoute(routes: readonly Route[], method: string, path: string
   throw new HttpError(405, `${path} takes ${allowed}, not ${method}`, list, { allow: allowed });
 }
 
-/** Whether a request is answered without a token. With a method that the path does not take, as its others are. */
+/**
+ * Whether a request is served without a token. For a method that the path does not have, its other methods
+ * count.
+ */
 export async function isOpen(routes: readonly Route[], method: string, path: string): Promise<boolean> {
   const there = routes.filter((route) => isAt(route, path));
   const meant = there.filter((route) => route.method === (method === 'HEAD' ? 'GET' : method));

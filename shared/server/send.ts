@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type HttpResponse, renderResponse } from './http-response.ts';
 import { discardBody, hasBody } from './request-body.ts';
 
-/** Writes the answer. A body that was not read to its end is read politely first, then the connection closed. */
+/** Writes the response. An unread body is discarded first, then the connection is closed. */
 export async function send(
   request: IncomingMessage,
   response: ServerResponse,

@@ -19,11 +19,11 @@ import type { TlsFiles } from './tls-files.ts';
 export interface ServeOptions extends Omit<AuthorizeOptions, 'certificates'>, HealthOptions {
   readonly port: number;
   readonly tls?: TlsFiles | undefined;
-  /** Health and metrics on a port of their own as well, in plain HTTP and to anybody. */
+  /** Serves health and metrics on a second port too, in plain HTTP and without authentication. */
   readonly healthPort?: number | undefined;
-  /** Whether events are remembered, and how old they may be; neither unless said. */
+  /** Deduplication and age limit of events; neither by default. */
   readonly events?: EventGuardOptions | undefined;
-  /** More than the functions: a console, an API. */
+  /** Additional routes: a console, an API. */
   readonly routes?: readonly Route[];
   readonly bodyLimit?: number;
   readonly maxDepth?: number;
@@ -33,9 +33,12 @@ export interface ServeOptions extends Omit<AuthorizeOptions, 'certificates'>, He
 const defaultTimeouts = {
   headersMs: 10_000,
   bodyMs: 10_000,
-  /** Longer than Go's HTTP clients keep a connection, so that it is never us who closes one just being used. */
+  /**
+   * Longer than Go's HTTP clients keep a connection, so that the server does not close one that is being
+   * used.
+   */
   keepAliveMs: 120_000,
-  /** How long `close` waits for requests under way: less than the 30 s that Kubernetes and Knative give. */
+  /** How long `close` waits for requests in progress: less than the 30 s of Kubernetes and Knative. */
   closeMs: 25_000,
 };
 
@@ -43,7 +46,7 @@ export interface RunningServer {
   readonly url: string;
   readonly port: number;
   readonly healthUrl?: string | undefined;
-  /** Accepts no more, tells functions to stop, waits for the requests under way. */
+  /** Stops accepting requests, aborts functions and waits for requests in progress. */
   close(): Promise<void>;
 }
 
@@ -67,7 +70,7 @@ export async function serve(
   const [only] = functions.length === 1 ? functions : [];
   const route = (one: ServedFunction, path: string): Route => {
     const { name, takesAnyEvent } = one.definition;
-    // What others gave up on is old, and comes once for each of them.
+    // Dead letters are old, and arrive once per function.
     const guard = events && !takesAnyEvent ? createEventGuard(name, events, { log, metrics }) : undefined;
     return functionRoute(one, path, { ...functionOptions, guard });
   };

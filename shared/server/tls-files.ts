@@ -13,7 +13,7 @@ export interface TlsFiles {
 
 type Pems = Pick<SecureContextOptions, 'cert' | 'key' | 'ca'>;
 
-/** What a TLS server is made with. */
+/** Options of a TLS server. */
 export async function readTls({
   cert,
   key,
@@ -33,7 +33,7 @@ export async function readTls({
 
 const refreshMs = 5_000;
 
-/** Takes new certificates when the files change, for connections made from then on. Returns what ends that. */
+/** Reloads certificates when the files change, for new connections. Returns a function that stops it. */
 export function watchCertificates(server: Server, files: TlsFiles, first: Pems, log: Log): () => void {
   let before = JSON.stringify(first);
   const refresh = async (): Promise<void> => {
@@ -44,8 +44,8 @@ export function watchCertificates(server: Server, files: TlsFiles, first: Pems, 
       before = JSON.stringify(pems);
       log.info({ cert: files.cert }, 'certificate read again');
     } catch (error) {
-      // While certificate and key are being replaced they may not fit: the next look finds both.
-      log.warn({ err: error, cert: files.cert }, 'certificate not taken: the one before stays in use');
+      // During a replacement certificate and key may not match: the next reload finds both.
+      log.warn({ err: error, cert: files.cert }, 'certificate not reloaded: the previous one stays in use');
     }
   };
   const timer = setInterval(() => void refresh(), files.refreshMs ?? refreshMs);

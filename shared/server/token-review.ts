@@ -9,21 +9,23 @@ import { HttpError } from './http-response.ts';
 import { createRateLimit } from './rate-limit.ts';
 
 export interface TokenReviewOptions {
-  /** Who a token must be made out for. */
+  /** The audience that a token must have. */
   readonly audience: string;
-  /** Accounts that may call, a `*` at the end for all that begin so; undefined: those of our own namespace. */
+  /** Accounts that may call, with an optional trailing `*`; undefined: those of our own namespace. */
   readonly callers?: readonly string[] | undefined;
-  /** Others, who may only tell of one thing. */
+  /** Accounts that may only send one type of event. */
   readonly reporters?: readonly string[] | undefined;
   readonly clock: Pick<Clock, 'monotonic'>;
   readonly log: Log;
 }
 
-/** A token that was taken back is good for so long. Refusals are not kept: an account may just have been made. */
+/**
+ * A revoked token stays valid for this long. Refusals are not cached: the account may just have been created.
+ */
 const cacheMs = 10_000;
 const maxCached = 1_000;
 
-/** Unknown tokens from one address: each costs the API server a look. */
+/** Limit for unknown tokens per address: each costs a request to the API server. */
 const unknownTokenLimit = { perSecond: 5, burst: 50 };
 
 const timeoutMs = 5_000;
@@ -41,7 +43,7 @@ interface CachedAccount {
   readonly until: number;
 }
 
-/** Asks the API server whose token it is. Without an answer nobody is let in. */
+/** Reviews tokens with the API server. Without a response no caller is accepted. */
 export function kubeTokenReview(
   kube: Pick<KubeTransport, 'send' | 'namespace'>,
   { audience, callers, reporters = [], clock, log }: TokenReviewOptions,
@@ -53,7 +55,7 @@ export function kubeTokenReview(
   const review = async (token: string): Promise<string | undefined> => {
     try {
       const { status } = await reviewOf(kube, token, audience);
-      // A server that knows no audiences would let in any token that is good for itself.
+      // An API server without audiences would accept any token for itself.
       const isForUs = status.authenticated === true && status.audiences?.includes(audience) === true;
       const account = isForUs ? status.user?.username : undefined;
       const acting = callers ?? [`system:serviceaccount:${(await kube.namespace()) ?? 'default'}:*`];
@@ -61,7 +63,7 @@ export function kubeTokenReview(
         ? account
         : undefined;
     } catch (error) {
-      log.warn({ why: problemOf(error) }, 'callers cannot be checked: the API server reviews no tokens');
+      log.warn({ why: problemOf(error) }, 'token review failed: callers cannot be authenticated');
       throw refusal(503, 'callers cannot be checked just now', 1);
     }
   };

@@ -17,7 +17,7 @@ function setUp(pods: readonly Pod[]) {
     evict: nobody,
     forceDelete: nobody,
     volumesOn: nobody,
-    tell: async ({ kind, namespace, name }, type, reason, message) => {
+    recordEvent: async ({ kind, namespace, name }, type, reason, message) => {
       told.push(`${kind} ${namespace}/${name}: ${type} ${reason} ${message}`);
     },
   };

@@ -451,8 +451,8 @@ export function clusterAdapterContract(name: string, start: () => Promise<Cluste
 
     test('Events are told about pods and nodes; one that cannot be written fails nothing', async () => {
       const about = { kind: 'Pod', namespace, name: 'waiting', uid: 'pod-uid' };
-      await cluster.tell(about, 'Warning', 'NoMachineFits', 'bamel: 0 of 6 machines can run this pod');
-      await cluster.tell(about, 'Normal', 'Long', `x${'é'.repeat(5_000)}`);
+      await cluster.recordEvent(about, 'Warning', 'NoMachineFits', 'bamel: 0 of 6 machines can run this pod');
+      await cluster.recordEvent(about, 'Normal', 'Long', `x${'é'.repeat(5_000)}`);
       const { items } = await harness.kubeConfig
         .makeApiClient(EventsV1Api)
         .listNamespacedEvent({ namespace });
@@ -468,8 +468,13 @@ export function clusterAdapterContract(name: string, start: () => Promise<Cluste
       });
       const long = ours.find(({ reason }) => reason === 'Long')?.note ?? '';
       expect(long).toMatch(/^xé{509,510}…$/);
-      await cluster.tell({ ...about, namespace: 'no-such-namespace' }, 'Normal', 'Nobody', 'hears this');
-      await cluster.tell(about, 'Normal', '', 'without a reason it is refused');
+      await cluster.recordEvent(
+        { ...about, namespace: 'no-such-namespace' },
+        'Normal',
+        'Nobody',
+        'hears this',
+      );
+      await cluster.recordEvent(about, 'Normal', '', 'without a reason it is refused');
     });
 
     test('every change is told once, and nothing again when the watch is interrupted', async () => {

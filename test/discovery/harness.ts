@@ -86,7 +86,7 @@ export async function startSite({
   const deps = {
     inventory: createInventory(store, clock),
     cluster: {
-      tell: async (_about, _type, reason, text) => void told.push(`${reason} ${text}`),
+      recordEvent: async (_about, _type, reason, text) => void told.push(`${reason} ${text}`),
     } as Deps['cluster'],
     objects: real ?? liqo.objects,
     resolve: networkGuard(['127.0.0.0/8']),

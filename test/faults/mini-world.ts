@@ -109,7 +109,7 @@ export async function startMiniWorld({
     deleteNode: async (name) => nodes.delete(name),
     forceDelete: async () => false,
     volumesOn: async () => [],
-    tell: async () => undefined,
+    recordEvent: async () => undefined,
     async evict({ uid }) {
       pods = pods.map((pod) =>
         pod.uid === uid ? { ...pod, node: undefined, unschedulable: 'evicted' } : pod,

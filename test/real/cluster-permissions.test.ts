@@ -53,7 +53,7 @@ describeWith(controlPlanePrograms, 'with the permissions that the host is instal
       expect(await cluster.forceDelete(await make('forced'))).toBe(true);
       expect((await cluster.podsOn('n1')).map(({ name }) => name)).not.toContain('forced');
       expect(await cluster.volumesOn('n1')).toEqual([]);
-      await cluster.tell({ kind: 'Node', name: 'n1' }, 'Normal', 'Allowed', 'bamel: this was written');
+      await cluster.recordEvent({ kind: 'Node', name: 'n1' }, 'Normal', 'Allowed', 'bamel: this was written');
       const { items } = await kubeConfig.makeApiClient(EventsV1Api).listNamespacedEvent({ namespace });
       expect(items.map(({ reason }) => reason)).toContain('Allowed');
       expect(await cluster.deleteNode('n1')).toBe(true);

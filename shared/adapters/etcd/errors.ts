@@ -33,7 +33,7 @@ export function errorCode(error: unknown, call: 'read' | 'commit'): StoreError['
   if (message.includes('database space exceeded')) return 'full';
   if (isAuthError(error) || isOneOf(error, badRequests)) return 'refused';
   if (error instanceof ClientClosedError || neverSent.test(message)) return 'unavailable';
-  // Deadlines, lost connections, a leader that failed: it may have happened. A read harms nobody.
+  // Deadlines, lost connections, a failed leader: the write may have happened. Reads are safe to repeat.
   return call === 'commit' ? 'ambiguous' : 'unavailable';
 }
 

@@ -25,7 +25,7 @@ export class EtcdStore implements Store {
   readonly #tries: number;
   readonly #watches = new Set<EtcdWatch>();
   readonly #held = new Set<HeldLease>();
-  /** Names of leases that somebody else had when they were last asked for. */
+  /** Names of leases that were held by others at the last attempt. */
   readonly #awaited = new Set<string>();
   #failingSince: number | undefined;
 
@@ -121,7 +121,7 @@ export class EtcdStore implements Store {
     this.#etcd.close();
   }
 
-  /** The create revision of the lease key, which is the fence; undefined when somebody else has it. */
+  /** The create revision of the lease key, which is the fence; undefined if another owner holds it. */
   async #claim(name: string, owner: string, lease: string): Promise<number | undefined> {
     const key = Buffer.from(name);
     const request = {
@@ -133,7 +133,7 @@ export class EtcdStore implements Store {
       return succeeded ? Number(header.revision) : undefined;
     } catch (error) {
       if (!(error instanceof StoreError) || error.code !== 'ambiguous') throw error;
-      // Nobody else has this lease's id, so the key tells whether it happened.
+      // The lease id is unique, so the key shows whether the write happened.
       const { kvs } = await this.#call('read', () => this.#etcd.kvRange({ key }));
       return kvs[0]?.lease === lease ? Number(kvs[0].create_revision) : undefined;
     }

@@ -3,7 +3,7 @@ import { isIP } from 'node:net';
 import { StoreError } from '../../ports/store.ts';
 
 export interface EtcdAddress {
-  /** With their scheme, as etcd3 wants them. */
+  /** With their scheme, as etcd3 requires. */
   readonly hosts: readonly string[];
   readonly credentials?: { readonly ca?: Buffer; readonly key?: Buffer; readonly cert?: Buffer };
   /** The name that the servers' certificates must have, instead of the host's. */

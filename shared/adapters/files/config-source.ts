@@ -5,7 +5,7 @@ import { problemOf } from '../kubernetes/errors.ts';
 
 /** Where the YAML text with pools and machines stands. */
 export interface ConfigSource {
-  /** What mistakes in it are told with. */
+  /** Its name in error messages. */
   readonly name: string;
   /** Throws ConfigError when it cannot be read. */
   read(): Promise<string>;
@@ -32,7 +32,7 @@ export function configSource(address: string | undefined, kube: KubeClient): Con
   };
 }
 
-/** False: what it names is in the cluster, which may not answer yet. */
+/** False: the source is in the cluster, which may not respond yet. */
 export const isFile = (address: string): boolean => address !== onlyResources && !configMap.test(address);
 
 async function readConfigMap(kube: KubeClient, namespace: string, name: string): Promise<string> {

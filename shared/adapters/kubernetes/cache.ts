@@ -33,7 +33,7 @@ const longestGapMs = 10_000;
 const retryEveryMs = 500;
 /** Rights are not given every second. */
 const askAgainEveryMs = 30_000;
-/** A watch that says nothing for this long is begun anew: the server may be frozen, or just have no news. */
+/** A watch without events for this long is restarted: the server may hang. */
 const longestSilenceMs = 10_000;
 
 /**
@@ -184,7 +184,7 @@ export function createCache<Raw extends KubernetesObject, Kept>(
           `${path} could not be read (${refusal}): give our account the right to list and watch it`,
         );
       const silentMs = lostAt === undefined ? 0 : clock.monotonic() - lostAt;
-      // What was never listed is not an empty cluster, however short the wait was.
+      // A part that was never listed is not an empty cluster.
       if (!isListed || silentMs >= longestGapMs)
         throw new ClusterError(
           'unavailable',
@@ -204,5 +204,5 @@ const isRefusal = (error: unknown): boolean =>
 const keyOf = (object: KubernetesObject): string =>
   `${object.metadata?.namespace ?? ''}/${object.metadata?.name}`;
 
-/** With the uid: versions start anew on a server that was set up again. */
+/** With the uid: versions restart on a server that was set up again. */
 const versionOf = ({ metadata }: KubernetesObject): string => `${metadata?.uid} ${metadata?.resourceVersion}`;

@@ -8,7 +8,7 @@ import { createCache } from './cache.ts';
 import { createKubeClient } from './client.ts';
 import { toNode, toPod } from './convert.ts';
 import { blockedBy, retryAfter, toClusterError } from './errors.ts';
-import { createTeller } from './events.ts';
+import { createEventRecorder } from './events.ts';
 import { rawLists } from './list.ts';
 import type { KubeApis } from './operations.ts';
 import { createShare } from './share.ts';
@@ -21,7 +21,7 @@ export interface KubeClusterOptions {
   readonly log: Log;
   /** How long a call may take; a read never more than ten seconds. */
   readonly timeoutMs?: number;
-  /** What is in a view; everything unless said. Nodes always are. */
+  /** The parts of the view; all by default. Nodes are always included. */
   readonly sees?: readonly ViewPart[] | undefined;
   readonly onPod?: (now: Pod | undefined, before: Pod | undefined) => void;
   readonly onNode?: (now: Node | undefined, before: Node | undefined) => void;
@@ -29,7 +29,7 @@ export interface KubeClusterOptions {
 
 const pageSize = 500;
 
-/** A change of a node that others keep writing to is given up after so many tries. */
+/** Maximum number of tries for a node that changes concurrently. */
 const mostTries = 5;
 const longestReadMs = 10_000;
 
@@ -99,7 +99,7 @@ export function createKubeCluster(options: KubeClusterOptions): Cluster & { clos
             await api.patchNode({ name, body: await nodePatch(api, name, change) });
             return;
           } catch (error) {
-            // Somebody else wrote meanwhile, as node controllers often do: made anew from what is there now.
+            // The node changed meanwhile, as node controllers often write: the patch is built again.
             const conflict = error instanceof ApiException && error.code === 409;
             if (!conflict || tries === mostTries) throw error;
           }
@@ -157,7 +157,7 @@ export function createKubeCluster(options: KubeClusterOptions): Cluster & { clos
         if (error instanceof ClusterError && error.code === 'refused') return undefined;
         throw error;
       }),
-    tell: createTeller(kube.apis.events, clock, log),
+    recordEvent: createEventRecorder(kube.apis.events, clock, log),
     close() {
       pods?.close();
       nodes.close();
@@ -167,7 +167,7 @@ export function createKubeCluster(options: KubeClusterOptions): Cluster & { clos
   };
 }
 
-/** What is not to be seen is not an empty cluster: whoever decides by it must be declared to see it. */
+/** A part that is not watched must not look like an empty cluster: callers have to declare it. */
 function withoutUnseen(view: ClusterView, sees: readonly ViewPart[] | undefined): ClusterView {
   for (const part of sees ? viewParts.filter((part) => part !== 'nodes' && !sees.includes(part)) : [])
     Object.defineProperty(view, part, {
@@ -179,7 +179,7 @@ function withoutUnseen(view: ClusterView, sees: readonly ViewPart[] | undefined)
   return view;
 }
 
-/** Taints are a list: the patch names the version it was made from, so that nobody else's taint gets lost. */
+/** Taints are a list: the patch has a resource version, so that concurrent changes are not lost. */
 async function nodePatch(api: KubeApis['core'], name: string, change: NodeChange): Promise<object> {
   const { labels, annotations, unschedulable, providerID, taints = [], removeTaints = [] } = change;
   const spec = { ...(unschedulable !== undefined && { unschedulable }), ...(providerID && { providerID }) };

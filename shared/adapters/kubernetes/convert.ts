@@ -148,7 +148,7 @@ function pressureOf({ status }: V1Node): readonly string[] | undefined {
   return held.length > 0 ? held.map(({ type }) => type) : undefined;
 }
 
-/** Controllers that start a pod anew elsewhere without losing its work; a Job's pod would begin again. */
+/** Controllers that restart a pod elsewhere without losing its work; a Job's pod would start over. */
 const replacers = new Set(['ReplicaSet', 'StatefulSet', 'ReplicationController']);
 
 function isMovable({ metadata, spec }: V1Pod): boolean {

@@ -3,7 +3,7 @@ import { type Credentials, type DriverDeps, PowerError } from '../../ports/power
 import type { KubeClient } from './client.ts';
 import { ifFound, toPowerError } from './errors.ts';
 
-/** Many machines share a Secret, and a sweep looks at all of them at once. */
+/** Many machines share a Secret, and a sweep reads all of them at once. */
 const keptMs = 5_000;
 
 /** Credentials from the Secrets of our own namespace, through the API: where no folder is mounted. */
@@ -17,7 +17,7 @@ export function credentialsFromSecrets(
     if (known && clock.monotonic() - known.at < keptMs) return known.read;
     const read = readSecret(kube, name);
     kept.set(name, { read, at: clock.monotonic() });
-    // What failed is asked for again by whoever comes next.
+    // A failed read is not cached.
     read.catch(() => kept.delete(name));
     return read;
   };

@@ -25,7 +25,7 @@ const powerCodes: Readonly<Record<number, PowerError['code']>> = {
   429: 'busy',
 };
 
-/** What a failed request means for a power operation. `what` names the object in the message. */
+/** Maps a failed request to a PowerError. `what` names the object in the message. */
 export function toPowerError(what: string, error: unknown): PowerError {
   if (error instanceof PowerError) return error;
   if (!(error instanceof ApiException))

@@ -19,9 +19,9 @@ const apiVersions: Readonly<Record<string, string>> = {
   BareMetalAutoscaler: 'bamel.dev/v1alpha1',
 };
 
-/** Writes Kubernetes Events. What is told is already done: failing to tell it fails nothing. */
-export function createTeller(api: KubeApis['events'], clock: Clock, log: Log): Cluster['tell'] {
-  let told = '';
+/** Records Kubernetes Events. The action is already done: an error to record it is only logged. */
+export function createEventRecorder(api: KubeApis['events'], clock: Clock, log: Log): Cluster['recordEvent'] {
+  let lastProblem = '';
   return async ({ kind, namespace, name, uid }, type, reason, message) => {
     try {
       await api.createNamespacedEvent({
@@ -49,11 +49,12 @@ export function createTeller(api: KubeApis['events'], clock: Clock, log: Log): C
           reportingInstance: hostname().slice(0, 128) || 'bamel',
         },
       });
-      told = '';
+      lastProblem = '';
     } catch (error) {
       const problem = problemOf(error);
-      if (problem !== told) log.warn({ kind, name, reason, problem }, 'a Kubernetes Event was not written');
-      told = problem;
+      if (problem !== lastProblem)
+        log.warn({ kind, name, reason, problem }, 'a Kubernetes Event was not written');
+      lastProblem = problem;
     }
   };
 }

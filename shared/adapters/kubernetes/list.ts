@@ -18,7 +18,7 @@ export function rawLists({ ask }: Pick<KubeClient, 'ask'>) {
       const [, next] = whereNext.exec(text.slice(0, 2_000)) ?? [];
       if (next) {
         ahead = { page: next, text: askFor(next) };
-        // Whoever asks for that page is told.
+        // The reader of that page gets the error.
         ahead.text.catch(() => undefined);
       }
       return parsePage<Raw>(text);

@@ -22,7 +22,7 @@ const One = z.looseObject({ metadata: Metadata });
 const Many = z.object({ items: z.array(One) });
 const anything = z.unknown().transform(() => true);
 
-/** Any object of the cluster by its path, as drivers want it. Nothing is contacted before it is used. */
+/** Any object of the cluster by path, for drivers. Connects on first use. */
 export function kubeObjects(kube: Pick<KubeTransport, 'send'>): KubeObjects {
   const send = async (call: KubeCall, signal: AbortSignal): Promise<KubeAnswer> => {
     const inTime = AbortSignal.any([signal, AbortSignal.timeout(longestMs)]);
@@ -83,7 +83,7 @@ export function kubeObjects(kube: Pick<KubeTransport, 'send'>): KubeObjects {
   };
 }
 
-/** What was asked, in messages. */
+/** The request, for messages. */
 const nameOf = ({ method, path }: KubeCall): string => `${method} ${path}`;
 
 const codes: Readonly<Record<number, PowerError['code']>> = {
@@ -99,7 +99,7 @@ function refusalOf(call: KubeCall, answer: KubeAnswer): PowerError {
   const { message, details } = statusOf(answer);
   const fields = details?.causes?.map(({ field, reason }) => `${field ?? 'it'}: ${reason ?? 'wrong'}`) ?? [];
   const why = status === 400 || status === 422 ? fields.join(', ') : message?.slice(0, 300);
-  // What a webhook does not want is forbidden, too: no right would help.
+  // A webhook that denies a request responds with forbidden too: a permission would not help.
   const hint = status === 403 && !message?.includes('cannot') ? '' : (hints[status] ?? '');
   return new PowerError(
     codes[status] ?? (status >= 500 ? 'unreachable' : 'refused'),

@@ -12,7 +12,7 @@ import type {
 const custom = '/apis/{group}/{version}';
 const customObject = `${custom}/namespaces/{namespace}/{plural}/{name}`;
 
-/** What we ask of the API server, named as in client-node. Patches are merge patches. */
+/** The operations on the API server, named as in client-node. Patches are merge patches. */
 export const operations = {
   core: {
     listPodForAllNamespaces: 'GET /api/v1/pods',

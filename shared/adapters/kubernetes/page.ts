@@ -42,7 +42,7 @@ function* itemsOf<Item>(text: string, first: number, end: number): Generator<Ite
   }
 }
 
-/** Who wrote which field is up to half of an object, comes last in its metadata, and is read by nobody here. */
+/** managedFields are up to half of an object, come last in its metadata, and are not used here. */
 const bookkeeping = ',"managedFields":[';
 const afterBookkeeping = '}]},"spec":';
 
@@ -57,7 +57,7 @@ function tryParse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // Not the whole of it: whoever asks reads on.
+    // Incomplete: the caller reads on.
     return undefined;
   }
 }

@@ -155,7 +155,7 @@ export function createKubeResources(options: KubeResourcesOptions): Resources & 
         }),
       );
     },
-    async tell(resource, { type, reason, message }) {
+    async recordEvent(resource, { type, reason, message }) {
       const now = new Date(clock.now());
       const { namespace, name, uid, kind, resourceVersion } = resource;
       await call(() =>

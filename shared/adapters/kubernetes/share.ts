@@ -6,7 +6,7 @@ export const noShare: Share = (value) => value;
 /** More than any cluster has templates; labels of Jobs come and go, and must not pile up. */
 const most = 50_000;
 
-/** Thousands of pods come from one template: what they have in common is kept once. */
+/** Thousands of pods come from one template: equal parts are stored once. */
 export function createShare(): Share {
   const known = new Map<string, object>();
   return <Value extends object | undefined>(value: Value): Value => {

@@ -13,7 +13,7 @@ import type { KubeConfigSource } from './kubeconfig.ts';
 export interface KubeCall {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly path: string;
-  /** What is undefined is left out. */
+  /** Undefined values are omitted. */
   readonly query: Readonly<Record<string, string | number | boolean | undefined>>;
   readonly body?: unknown;
   /** It changes nothing, although it is no GET: it may be sent again. */

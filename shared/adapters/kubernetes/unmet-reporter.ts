@@ -3,9 +3,12 @@ import type { DecisionRecord } from '../../core/decide/decision.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Cluster } from '../../ports/cluster.ts';
 
-/** A pod is told the same again after this long, and anything new at once. */
+/** The same Event for a pod is repeated after this long; a new one is recorded at once. */
 const againAfterMs = 600_000;
-/** Of one evaluation: thousands of pods must not become thousands of requests. The others are told by the next ones. */
+/**
+ * Limit per evaluation: thousands of pods must not cause thousands of requests. The next evaluations record
+ * the others.
+ */
 const mostAtOnce = 50;
 
 /** Tells pods that no machine can run them, and why, as Kubernetes Events on them. A warm instance remembers whom. */
@@ -13,18 +16,18 @@ export function createUnmetReporter(
   cluster: Cluster,
   clock: Clock,
 ): (record: Pick<DecisionRecord, 'unmet'>) => Promise<void> {
-  let told = new Map<string, { readonly text: string; readonly at: number }>();
+  let reported = new Map<string, { readonly text: string; readonly at: number }>();
   return async ({ unmet }) => {
     if (unmet.length === 0) {
-      told = new Map();
+      reported = new Map();
       return;
     }
     const { pods } = await cluster.view();
     const waiting = pods.filter((pod) => pod.unschedulable !== undefined && !pod.node);
     const byName = new Map(waiting.map((pod) => [`${pod.namespace}/${pod.name}`, pod]));
     const now = clock.now();
-    const before = told;
-    told = new Map();
+    const before = reported;
+    reported = new Map();
     let sent = 0;
     for (const { pod: name, why } of unmet) {
       const example = byName.get(name);
@@ -34,12 +37,12 @@ export function createUnmetReporter(
         const last = before.get(uid);
         const isDue = last?.text !== text || now - last.at >= againAfterMs;
         if (!isDue || sent >= mostAtOnce) {
-          if (last) told.set(uid, last);
+          if (last) reported.set(uid, last);
           continue;
         }
         sent += 1;
-        told.set(uid, { text, at: now });
-        await cluster.tell({ kind: 'Pod', namespace, name, uid }, 'Warning', 'NoMachineFits', text);
+        reported.set(uid, { text, at: now });
+        await cluster.recordEvent({ kind: 'Pod', namespace, name, uid }, 'Warning', 'NoMachineFits', text);
       }
     }
   };

@@ -26,7 +26,7 @@ const Answer = z.discriminatedUnion('status', [
 
 const longest = 300;
 
-/** Asks a Prometheus over its HTTP API: no redirects, no proxies, nobody but the address that was checked. */
+/** Queries Prometheus over its HTTP API: no redirects, no proxies, only the address that was checked. */
 export function prometheus({ url, tokenFile, caFile, resolve }: PrometheusOptions): MetricsSource {
   const address = new URL(url);
   const peer = {
@@ -72,7 +72,7 @@ async function readToken(file: string): Promise<string> {
 function measured(status: number, text: string): Measured {
   if (status === 401 || status === 403)
     throw new MetricsError(
-      `Prometheus refused us (${status}): put the token it wants into BAMEL_PROMETHEUS_TOKEN_FILE`,
+      `Prometheus refused us (${status}): put its token into BAMEL_PROMETHEUS_TOKEN_FILE`,
     );
   const answer = parseAnswer(text);
   // Bad queries are answered with 400 or 422 and the reason.
@@ -94,7 +94,7 @@ function parseAnswer(text: string): z.output<typeof Answer> | undefined {
   try {
     return Answer.safeParse(JSON.parse(text)).data;
   } catch {
-    // Not its text: an error page tells nothing that the status does not.
+    // Without the body: an error page adds nothing to the status.
     return undefined;
   }
 }

@@ -11,7 +11,7 @@ import type { SealedOffer } from '../../schema/offer.ts';
 const longestMs = 10_000;
 const longestConnectMs = 2_000;
 
-/** More than that nobody needs to choose from, and each is a signature to check. */
+/** Maximum number of offers: each costs a signature check. */
 const mostOffers = 1_000;
 const Listing = z.object({ offers: z.array(z.unknown()).max(mostOffers) });
 
@@ -53,7 +53,7 @@ async function ask(
   return { peer, answer: accepted(peer, answer, `${section}.credentials`) };
 }
 
-/** What a listing holds; nobody has checked it yet. */
+/** The unverified content of a listing. */
 export async function readListing(
   deps: AskDeps,
   source: DiscoveryAddress,

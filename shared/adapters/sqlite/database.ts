@@ -34,7 +34,7 @@ function sqliteCode(error: unknown): number | undefined {
   return errcode === undefined ? undefined : errcode & 0xff;
 }
 
-/** What a failed call means. A failing COMMIT, and only that, may have happened. */
+/** Maps errors. Only a failed COMMIT may have happened. */
 export function sqliteError(error: unknown, where: string, during: 'commit' | 'other'): StoreError {
   const reason = (error as Error).message;
   const options = { cause: error };

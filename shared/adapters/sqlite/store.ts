@@ -16,7 +16,7 @@ import { HeldLease } from '../store/lease.ts';
 import { type OpenDatabase, openFile, openMemory, type SqliteOptions, sqliteError } from './database.ts';
 import { prepare } from './sql.ts';
 
-/** The time until which a lease is somebody's, by `performance.now()`, and the create revision of its key. */
+/** The expiry of a lease, by `performance.now()`, and the create revision of its key. */
 interface Grant {
   readonly created: number;
   until: number;
@@ -42,7 +42,7 @@ export class EmbeddedStore implements Store {
     this.#open = path === undefined ? openMemory() : openFile(path, options);
     this.#sql = prepare(this.#open.database);
     this.#revision = this.#sql.revision();
-    // Only one process writes here, so whoever held these is dead.
+    // Only one process writes here, so the holders of these leases are dead.
     if (!options.readOnly)
       for (const { key } of this.#list(keys.leases).entries) this.#apply([{ delete: key }]);
   }
@@ -129,7 +129,7 @@ export class EmbeddedStore implements Store {
       : (entry?.created ?? 0) === condition.created;
   }
 
-  /** Writes all or nothing, tells the watchers, and returns the revision. */
+  /** Writes all or nothing, notifies the watchers, and returns the revision. */
   #apply(writes: readonly Write[]): number {
     const revision = this.#revision + 1;
     const changes = this.#transaction(() => {

@@ -8,7 +8,7 @@ import {
   type Write,
 } from '../../ports/store.ts';
 
-/** The limits are the same for every store, so that nothing breaks on the day somebody moves to etcd. */
+/** Every store has the same limits, so that a move to etcd breaks nothing. */
 export function checkCommit(conditions: readonly Condition[], writes: readonly Write[]): void {
   const keys = writes.map(keyOf);
   const problem =

@@ -20,7 +20,7 @@ const retryMs = 250;
 /** How long before the TTL a lease counts as lost: a fifth of it, at least 250 ms, at most half. */
 export const lossMargin = (ttlMs: number): number => Math.min(ttlMs / 2, Math.max(ttlMs / 5, 250));
 
-/** For giving back what nobody keeps alive any more: if the store does not answer, its TTL does it. */
+/** Timeout of a release: if the store does not respond, the TTL ends the lease. */
 export async function leftToItsTtl(givingBack: Promise<void>): Promise<void> {
   await givingBack.catch((error) => {
     if (!(error instanceof StoreError)) throw error;
@@ -67,7 +67,7 @@ export class HeldLease implements Lease {
     await leftToItsTtl(this.#terms.giveBack());
   }
 
-  /** It may still be ours in the store, but nobody may rely on it: left to its TTL, not given back early. */
+  /** It may still be ours in the store, but must not be used: left to its TTL, not released early. */
   lose(): void {
     if (this.#ended) return;
     this.#end();
@@ -99,7 +99,7 @@ export class HeldLease implements Lease {
   }
 
   async #beat(): Promise<void> {
-    // Checked before renewing: after a stall somebody may already have been told that it is lost.
+    // Checked before renewing: after a stall it may already have been reported as lost.
     if (this.remainingMs() === 0) return;
     const sentAt = performance.now();
     const renewed = await this.#terms.renew().catch(() => undefined);
