@@ -100,22 +100,43 @@ export function digestOf({ machines, pools, settings, cluster, ...rest }: Snapsh
   part('pressure', rest.pressure);
   part('forecast', rest.forecasts);
   part('offer', rest.offers);
-  const shared = new Map<object, number>();
-  for (const pod of pods) {
-    let known = digests.get(pod);
-    if (!known) {
-      hashPod(hasher, pod, shared);
-      known = { high: hasher.high, low: hasher.low };
-      digests.set(pod, known);
-    }
-    high = (high + known.high) >>> 0;
-    low = (low + known.low) >>> 0;
+  const of = digestsOf(hasher, pods);
+  for (let index = 0; index < pods.length; index += 1) {
+    high = (high + (of[2 * index] as number)) >>> 0;
+    low = (low + (of[2 * index + 1] as number)) >>> 0;
   }
   return hex(high) + hex(low);
 }
 
 /** A pod that has not changed since the last decision is the same object, and has the same digest. */
-const digests = new WeakMap<Pod, { readonly high: number; readonly low: number }>();
+const digests = new WeakMap<Pod, readonly [number, number]>();
+
+/** Most pods of a list stand where they stood in the last one: they are recognised without looking them up. */
+let last: { readonly pods: WeakRef<readonly Pod[]>; readonly digests: Int32Array } | undefined;
+
+/** Two numbers per pod. */
+function digestsOf(hasher: Hasher, pods: readonly Pod[]): Int32Array {
+  const before = last?.pods.deref() ?? [];
+  const known = last?.digests ?? new Int32Array(0);
+  const result = new Int32Array(2 * pods.length);
+  const shared = new Map<object, number>();
+  for (const [index, pod] of pods.entries()) {
+    if (before[index] === pod) {
+      result[2 * index] = known[2 * index] as number;
+      result[2 * index + 1] = known[2 * index + 1] as number;
+      continue;
+    }
+    let digest = digests.get(pod);
+    if (!digest) {
+      hashPod(hasher, pod, shared);
+      digest = [hasher.high, hasher.low];
+      digests.set(pod, digest);
+    }
+    result.set(digest, 2 * index);
+  }
+  last = { pods: new WeakRef(pods), digests: result };
+  return result;
+}
 
 const hex = (half: number): string => half.toString(16).padStart(8, '0');
 

@@ -6,6 +6,7 @@ import {
   closePlace,
   howMany,
   kindOf,
+  looksAround,
   type Place,
   type PodKind,
   put,
@@ -14,15 +15,14 @@ import {
   type World,
 } from '../simulate/world.ts';
 import { byText } from '../text.ts';
+import type { PodCount } from './relocate-pods.ts';
+import { manyPods, mostWithSlack } from './slack.ts';
 
-/** A node that is to be emptied, with the pods that are evicted from it. */
+/** A node that is to be emptied, with the pods that are evicted from it, one by one and counted. */
 export interface Leaving {
   readonly place: Place;
   readonly pods: readonly Pod[];
-}
-
-interface Evicted extends Recreated {
-  readonly from: Place;
+  readonly counts: readonly PodCount[];
 }
 
 /** Pods of one kind that are created one right after the other. */
@@ -36,7 +36,7 @@ interface Recreated {
   readonly chance: number;
 }
 
-/** Orders in which controllers might create evicted pods again; nobody knows which it will be. */
+/** Orders in which controllers might create evicted pods again: the real one is not known. */
 const orders: readonly ((a: Recreated, b: Recreated) => number)[] = [
   (a, b) => a.chance - b.chance,
   (a, b) => a.cpu - b.cpu || a.memory - b.memory || a.chance - b.chance,
@@ -57,11 +57,11 @@ const schedulers: readonly ((world: World, places: readonly Place[]) => Schedule
   (world, places) => createPlaceIndex(world, places.toReversed()),
 ];
 
-/** So many times something is placed to find out; of large drains fewer orders are tried, but never fewer than two. */
+/**
+ * How many pods are placed to find out. A small drain is tried in every order with every scheduler, a large one in
+ * fewer orders.
+ */
 const mostPlaced = 24_000;
-
-/** The pods of a larger drain are created in bundles. */
-const mostBundles = 6_000;
 
 /**
  * How many of the nodes, the first ones of the list, can be emptied at once so that every evicted pod finds a place
@@ -72,9 +72,8 @@ export function mostThatCanLeave(
   targets: readonly Place[],
   leaving: readonly Leaving[],
 ): number {
-  const evicted = leaving.map(({ place, pods }) => pods.map((pod) => evictedFrom(world, place, pod)));
-  let most = leaving.length;
-  while (most > 0 && !canLeave(world, targets, leaving.slice(0, most), evicted.slice(0, most).flat()))
+  let most = mostWithSlack(world, targets, leaving);
+  while (most > 0 && !canLeave(world, targets, leaving.slice(0, most)))
     most = Math.min(most - 1, Math.floor(most * kept));
   return most;
 }
@@ -82,14 +81,41 @@ export function mostThatCanLeave(
 /** So many of them are tried after a try that failed. */
 const kept = 0.9;
 
-const evictedFrom = (world: World, from: Place, pod: Pod): Evicted => ({
-  kind: kindOf(world, pod),
-  pods: 1,
-  from,
+function canLeave(world: World, targets: readonly Place[], leaving: readonly Leaving[]): boolean {
+  const pods = leaving.reduce((sum, each) => sum + each.pods.length, 0);
+  if (pods === 0) return true;
+  const places = new Set(leaving.map(({ place }) => place));
+  const staying = targets.filter((place) => !places.has(place));
+  return tried(world, () => {
+    for (const { place, counts } of leaving) {
+      closePlace(world, place);
+      // Those that are not tried and that no other pod minds make no difference where they are.
+      for (const { kind, pods: count } of counts)
+        if (pods <= manyPods || isMinded(kind)) remove(world, kind, place, count);
+    }
+    const recreated = pods > manyPods ? bundled(leaving) : singly(world, leaving);
+    const tries = orders.flatMap((order) => schedulers.map((scheduler) => ({ order, scheduler })));
+    return tries
+      .slice(0, Math.max(1, Math.floor(mostPlaced / pods)))
+      .every(({ order, scheduler }) =>
+        tried(world, () => placeAll(world, scheduler(world, staying), recreated.toSorted(order))),
+      );
+  });
+}
+
+const isMinded = (kind: PodKind): boolean =>
+  looksAround(kind) || kind.feeds.length > 0 || kind.spreadFeeds.length > 0;
+
+const singly = (world: World, leaving: readonly Leaving[]): Recreated[] =>
+  leaving.flatMap(({ pods }) => pods.map((pod) => recreatedAs(kindOf(world, pod), pod, 1, 17)));
+
+const recreatedAs = (kind: PodKind, pod: Pod, pods: number, seed: number): Recreated => ({
+  kind,
+  pods,
   name: podName(pod),
   cpu: pod.requests.cpu ?? 0,
   memory: pod.requests.memory ?? 0,
-  chance: hash(pod.namespace, hash(pod.name, 17)),
+  chance: hash(pod.namespace, hash(pod.name, seed)),
 });
 
 function hash(text: string, seed: number): number {
@@ -99,61 +125,13 @@ function hash(text: string, seed: number): number {
   return value;
 }
 
-function canLeave(
-  world: World,
-  targets: readonly Place[],
-  leaving: readonly Leaving[],
-  evicted: readonly Evicted[],
-): boolean {
-  if (evicted.length === 0) return true;
-  const places = new Set(leaving.map(({ place }) => place));
-  const staying = targets.filter((place) => !places.has(place));
-  if (evicted.length > manyPods && !leavesSlack(world, staying, evicted)) return false;
-  return tried(world, () => {
-    for (const place of places) closePlace(world, place);
-    for (const { kind, from } of evicted) remove(world, kind, from, 1);
-    const recreated = bundled(evicted);
-    const tries = orders.flatMap((order) => schedulers.map((scheduler) => ({ order, scheduler })));
-    return tries
-      .slice(0, Math.max(2, Math.floor(mostPlaced / recreated.length)))
-      .every(({ order, scheduler }) =>
-        tried(world, () => placeAll(world, scheduler(world, staying), recreated.toSorted(order))),
-      );
-  });
-}
-
-function bundled(evicted: readonly Evicted[]): readonly Recreated[] {
-  const size = Math.ceil(evicted.length / mostBundles);
-  if (size === 1) return evicted;
-  const bundles: (Recreated & { pods: number })[] = [];
-  const open = new Map<PodKind, (typeof bundles)[number]>();
-  for (const each of evicted) {
-    const bundle = open.get(each.kind);
-    if (bundle && bundle.pods < size) bundle.pods += 1;
-    else {
-      const fresh = { ...each };
-      open.set(each.kind, fresh);
-      bundles.push(fresh);
-    }
-  }
-  return bundles;
-}
-
-/** From so many pods on, nodes that would be filled to the brim are not tried: some order would leave a pod over. */
-const manyPods = 1_000;
-const mostOfRoom = 0.97;
-
-function leavesSlack(world: World, staying: readonly Place[], evicted: readonly Evicted[]): boolean {
-  const asked = new Float64Array(world.width);
-  const free = new Float64Array(world.width);
-  for (const { kind } of evicted)
-    for (const [at, column] of kind.columns.entries())
-      asked[column] = (asked[column] as number) + (kind.amounts[at] as number);
-  for (const { index } of staying)
-    for (let column = 0; column < world.width; column++)
-      free[column] =
-        (free[column] as number) + Math.max(0, world.free[index * world.width + column] as number);
-  return asked.every((amount, column) => amount <= (free[column] as number) * mostOfRoom);
+/** Of a large drain only pods that mind others are tried, all of a kind at once: the slack is for the rest. */
+function bundled(leaving: readonly Leaving[]): Recreated[] {
+  const totals = new Map<PodKind, number>();
+  for (const { counts } of leaving)
+    for (const { kind, pods } of counts)
+      if (looksAround(kind)) totals.set(kind, (totals.get(kind) ?? 0) + pods);
+  return [...totals].map(([kind, pods]) => recreatedAs(kind, kind.example, pods, 17));
 }
 
 /** One after the other: a pod that has to wait for others to be placed first is one that waits. */

@@ -21,6 +21,14 @@ export interface Mover {
   empty(place: Place, pods: readonly Pod[]): Moved;
   /** The same, and leaves all as it was in any case. */
   tryEmpty(place: Place, pods: readonly Pod[]): Moved;
+  /** The pods, the largest first, counted by kind: once for the same list. */
+  countsOf(pods: readonly Pod[]): readonly PodCount[];
+}
+
+/** So many pods of a kind. */
+export interface PodCount {
+  readonly kind: PodKind;
+  readonly pods: number;
 }
 
 type Moved = { readonly to: ReadonlySet<Place> } | { readonly stuck: string };
@@ -32,6 +40,17 @@ type Moved = { readonly to: ReadonlySet<Place> } | { readonly stuck: string };
 export function createMover(world: World, targets: readonly Place[]): Mover {
   /** The first target that may have room for a kind. */
   const cursors = new Map<PodKind, number>();
+  const counted = new Map<readonly Pod[], readonly PodCount[]>();
+  /** Empty between two calls: by number of kind. */
+  const byKind: (Counted | undefined)[] = [];
+  const countsOf = (pods: readonly Pod[]): readonly PodCount[] => {
+    let counts = counted.get(pods);
+    if (!counts) {
+      counts = largestFirst(world, pods, byKind);
+      counted.set(pods, counts);
+    }
+    return counts;
+  };
 
   /** Moves as many as it can. Returns how many are left, and the first target that had room. */
   const moveKind = (
@@ -63,14 +82,15 @@ export function createMover(world: World, targets: readonly Place[]): Mover {
     closePlace(world, place);
     const to = new Set<Place>();
     const found: [PodKind, number][] = [];
-    for (const [kind, list] of largestFirst(world, pods)) {
-      const { left, first } = moveKind(kind, place, list.length, to);
+    for (const { kind, pods: count } of countsOf(pods)) {
+      const { left, first } = moveKind(kind, place, count, to);
       // Holds for whatever comes later: nothing was moved before it that might be taken back.
       if (found.length === 0) cursors.set(kind, first);
       found.push([kind, first]);
       if (left === 0) continue;
       rollback(world, before);
-      return { stuck: list.map(podName).sort()[0] ?? '' };
+      const stuck = pods.filter((pod) => kindOf(world, pod) === kind);
+      return { stuck: stuck.map(podName).sort()[0] ?? '' };
     }
     if (keep) for (const [kind, first] of found) cursors.set(kind, first);
     else rollback(world, before);
@@ -79,6 +99,7 @@ export function createMover(world: World, targets: readonly Place[]): Mover {
   return {
     empty: (place, pods) => attempt(place, pods, true),
     tryEmpty: (place, pods) => attempt(place, pods, false),
+    countsOf,
   };
 }
 
@@ -89,19 +110,29 @@ function isLargeEnough(world: World, { columns, amounts }: PodKind, { index }: P
   return world.closed[index] === 0;
 }
 
-function largestFirst(world: World, pods: readonly Pod[]): [PodKind, Pod[]][] {
-  const byKind = new Map<PodKind, Pod[]>();
+interface Counted extends PodCount {
+  pods: number;
+  readonly first: Pod;
+}
+
+/** Of equally large kinds the one with the first name. */
+function largestFirst(world: World, pods: readonly Pod[], byKind: (Counted | undefined)[]): PodCount[] {
+  const counts: Counted[] = [];
   for (const pod of pods) {
     const kind = kindOf(world, pod);
-    const list = byKind.get(kind);
-    if (list) list.push(pod);
-    else byKind.set(kind, [pod]);
+    const count = byKind[kind.id];
+    if (count) count.pods += 1;
+    else {
+      const fresh = { kind, pods: 1, first: pod };
+      byKind[kind.id] = fresh;
+      counts.push(fresh);
+    }
   }
-  if (byKind.size === 1) return [...byKind];
-  return [...byKind].sort(
-    ([{ requests: a }, [podA]], [{ requests: b }, [podB]]) =>
-      (b.cpu ?? 0) - (a.cpu ?? 0) ||
-      (b.memory ?? 0) - (a.memory ?? 0) ||
-      (podA && podB ? byText(podName(podA), podName(podB)) : 0),
+  for (const { kind } of counts) byKind[kind.id] = undefined;
+  return counts.sort(
+    (a, b) =>
+      (b.kind.requests.cpu ?? 0) - (a.kind.requests.cpu ?? 0) ||
+      (b.kind.requests.memory ?? 0) - (a.kind.requests.memory ?? 0) ||
+      byText(podName(a.first), podName(b.first)),
   );
 }

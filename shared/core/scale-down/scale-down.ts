@@ -157,7 +157,7 @@ export function scaleDown(
   const most = mostThatCanLeave(
     world,
     targets,
-    leaving.map(({ server }) => server),
+    leaving.map(({ server: { place, pods } }) => ({ place, pods, counts: round.mover.countsOf(pods) })),
   );
   for (const [index, { server, why }] of leaving.entries()) {
     if (why === undefined) continue;
@@ -213,8 +213,11 @@ function whyNeeded(round: Round, server: Server): string | undefined {
 /** Why nothing may be moved away from it. */
 function blockedBy({ situation, promised, budgets }: Round, { pods, place }: Server): string | undefined {
   const { settings, now } = situation;
-  const context = (pod: Pod) => ({ settings, now, budgets: budgets.of(pod) });
-  const first = firstOf(pods.flatMap((pod) => blocked(pod, context(pod)) ?? []));
+  let first: string | undefined;
+  for (const pod of pods) {
+    const why = blocked(pod, { settings, now, budgets: budgets.of(pod) });
+    if (why !== undefined && (first === undefined || why < first)) first = why;
+  }
   return first ?? (promised.has(place) ? 'pods are to come here' : undefined);
 }
 

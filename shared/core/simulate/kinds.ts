@@ -160,13 +160,18 @@ export function createKinds(options: KindsOptions): Kinds {
   return {
     look: shapeOf,
     kindOf(pod, shape = shapeOf(pod)) {
+      if (pod.terminating || pod.gates) return kindFor(pod, shape);
       const labels = labelsOf(pod);
       const namespace = namespaceOf(pod);
-      const usual = shape.usual.get(labels)?.get(namespace);
-      if (usual && !pod.terminating && !pod.gates && usual.priority === (pod.priority ?? 0)) return usual;
+      const { last } = shape;
+      const isLast = last !== undefined && last.labels === labels && last.namespace === namespace;
+      const usual = isLast ? last.kind : shape.usual.get(labels)?.get(namespace);
+      if (usual && usual.priority === (pod.priority ?? 0)) {
+        if (!isLast) shape.last = { labels, namespace, kind: usual };
+        return usual;
+      }
       const kind = kindFor(pod, shape);
-      if (!usual && !pod.terminating && !pod.gates)
-        remember(shape.usual, labels, () => new Map()).set(namespace, kind);
+      if (!usual) remember(shape.usual, labels, () => new Map()).set(namespace, kind);
       return kind;
     },
     seal() {
@@ -197,6 +202,8 @@ interface Shape {
   readonly rules: string;
   /** Kinds of its ordinary pods, by labels and namespace. */
   readonly usual: Map<Labels | undefined, Map<string, PodKind>>;
+  /** The last of them that was asked for. */
+  last?: { readonly labels: Labels | undefined; readonly namespace: string; readonly kind: PodKind };
 }
 
 function remember<Key, Value>(known: Map<Key, Value>, key: Key, create: () => Value): Value {
