@@ -1,7 +1,7 @@
-import type { Leaving } from './recreate.ts';
 import { askHolds, type NodeClass } from '../simulate/ask.ts';
 import { cellsOf } from '../simulate/place-index.ts';
 import type { Place, PodKind, World } from '../simulate/world.ts';
+import type { Leaving } from './recreate.ts';
 
 /** Up to so many evicted pods no slack is needed: every order that matters is tried. */
 const fewPods = 1_000;

@@ -29,6 +29,8 @@ const costOfPod = 100;
 
 /** Choosing again for what did not find its place after all: once is nearly always enough. */
 const mostRounds = 5;
+/** The same where there is no effort left: whoever is still left over then gets a machine beside the others. */
+const fewRounds = 2;
 
 /** Which machines to power on so that everybody has a place. Leaves the world as it was. */
 export function plan(task: Task, effort = usualEffort): Plan {
@@ -166,9 +168,9 @@ function draftOf(study: Study, attempt: Attempt, seen: Set<string>): Draft | und
 
 /** The same with fewer or better machines, where that serves as many. They are taken already. */
 function trimmed(study: Study, draft: Draft, exact = false): Draft {
-  const fewer = dropUnneeded(study, draft, completed);
+  const fewer = dropUnneeded(study, draft);
   const better = improve(study, fewer, exact);
-  return better === fewer ? fewer : dropUnneeded(study, better, completed);
+  return better === fewer ? fewer : dropUnneeded(study, better);
 }
 
 /** Serves whoever is left over, and leaves out what became needless by that, as long as it serves no fewer. */
@@ -177,7 +179,7 @@ function withNobodyLeft(study: Study, draft: Draft): Draft {
   let current = withMore(study, draft);
   for (let round = 1; round <= mostRounds; round += 1) {
     for (const one of current.chosen) retake(chooser, one);
-    const fewer = dropUnneeded(study, current, completed);
+    const fewer = dropUnneeded(study, current);
     for (const one of fewer.chosen.toReversed()) putBack(chooser, one);
     if (fewer === current) return current;
     const more = withMore(study, fewer);
@@ -260,13 +262,14 @@ function completed(study: Study, chosen: readonly Chosen[]): Draft {
   const { world } = chooser;
   const [order = []] = orders;
   const all = [...chosen];
+  const rounds = study.looks.left > 0 ? mostRounds : fewRounds;
   let turn: Order | undefined;
   let best: Draft | undefined;
   for (let round = 1; ; round += 1) {
     study.looks.left -= 1;
     const { packing, more } = tried(world, () => {
       const packed = place(study, all, true, turn);
-      if (packed.rest === 0 || round === mostRounds) return { packing: packed, more: [] };
+      if (packed.rest === 0 || round === rounds) return { packing: packed, more: [] };
       const demand = demandOf(world, groups, order, packed.left.slice(), share, mayAsk);
       return { packing: packed, more: chooseFor(chooser, demand) };
     });
@@ -277,7 +280,7 @@ function completed(study: Study, chosen: readonly Chosen[]): Draft {
     }
     const isBest = !best || servesMore(groups, packing, best.packing);
     if (isBest) best = { chosen: [...all], packing, value: worthOf(study, all, packing) };
-    if (best && (packing.rest === 0 || !isBest || round >= mostRounds)) {
+    if (best && (packing.rest === 0 || !isBest || round >= rounds)) {
       for (const one of all.slice(best.chosen.length).toReversed()) putBack(chooser, one);
       return best;
     }

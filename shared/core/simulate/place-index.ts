@@ -1,3 +1,4 @@
+import { askHolds, type NodeClass } from './ask.ts';
 import { answerOf, answers } from './judge.ts';
 import type { PodKind } from './kind.ts';
 import { createRoomTree, type RoomTree } from './room-tree.ts';
@@ -70,6 +71,8 @@ export function createPlaceIndex(world: World, places: readonly Place[]): PlaceI
 
   const findIn = (cell: Cell, kind: PodKind, except: Place | undefined): number => {
     const { tree } = cell;
+    if (!tree.mayHave(kind.columns, kind.amounts)) return -1;
+    if (!askHolds(kind.ask, world.classOf[(cell.places[0] as Place).index] as NodeClass)) return -1;
     let leaf = firstWithRoom(cell, world.width, kind);
     if (leaf < 0) return -1;
     let skips = skipsOf(cell, kind);

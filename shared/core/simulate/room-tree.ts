@@ -9,6 +9,8 @@ export interface RoomTree {
   set(leaf: number, rows: Float64Array, from: number): boolean;
   /** Nothing fits there any more. */
   clear(leaf: number): void;
+  /** False when no leaf has as much: each of several may have enough of one thing. */
+  mayHave(columns: Int32Array, amounts: Float64Array): boolean;
   /** The first leaf from `start` on with at least `amounts` in `columns`; -1 when there is none. */
   first(start: number, columns: Int32Array, amounts: Float64Array): number;
 }
@@ -51,6 +53,11 @@ export function createRoomTree(size: number, width: number): RoomTree {
       const at = (capacity + leaf) * width;
       most.fill(Number.NEGATIVE_INFINITY, at, at + width);
       climb(leaf);
+    },
+    mayHave(columns, amounts) {
+      for (let i = 0; i < columns.length; i++)
+        if ((most[width + (columns[i] as number)] as number) < (amounts[i] as number)) return false;
+      return true;
     },
     first(start, columns, amounts) {
       if (start >= size) return -1;
