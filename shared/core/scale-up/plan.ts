@@ -29,8 +29,6 @@ const costOfPod = 100;
 
 /** Choosing again for what did not find its place after all: once is nearly always enough. */
 const mostRounds = 5;
-/** The same where there is no effort left: whoever is still left over then gets a machine beside the others. */
-const fewRounds = 2;
 
 /** Which machines to power on so that everybody has a place. Leaves the world as it was. */
 export function plan(task: Task, effort = usualEffort): Plan {
@@ -262,14 +260,13 @@ function completed(study: Study, chosen: readonly Chosen[]): Draft {
   const { world } = chooser;
   const [order = []] = orders;
   const all = [...chosen];
-  const rounds = study.looks.left > 0 ? mostRounds : fewRounds;
   let turn: Order | undefined;
   let best: Draft | undefined;
   for (let round = 1; ; round += 1) {
     study.looks.left -= 1;
     const { packing, more } = tried(world, () => {
       const packed = place(study, all, true, turn);
-      if (packed.rest === 0 || round === rounds) return { packing: packed, more: [] };
+      if (packed.rest === 0 || round === mostRounds) return { packing: packed, more: [] };
       const demand = demandOf(world, groups, order, packed.left.slice(), share, mayAsk);
       return { packing: packed, more: chooseFor(chooser, demand) };
     });
@@ -280,7 +277,7 @@ function completed(study: Study, chosen: readonly Chosen[]): Draft {
     }
     const isBest = !best || servesMore(groups, packing, best.packing);
     if (isBest) best = { chosen: [...all], packing, value: worthOf(study, all, packing) };
-    if (best && (packing.rest === 0 || !isBest || round >= rounds)) {
+    if (best && (packing.rest === 0 || !isBest || round >= mostRounds)) {
       for (const one of all.slice(best.chosen.length).toReversed()) putBack(chooser, one);
       return best;
     }
