@@ -15,14 +15,11 @@ import {
   type World,
 } from '../simulate/world.ts';
 import { byText } from '../text.ts';
-import type { PodCount } from './relocate-pods.ts';
-import { manyPods, mostWithSlack } from './slack.ts';
+import { type Emptied, manyPods, mostWithSlack } from './slack.ts';
 
-/** A node that is to be emptied, with the pods that are evicted from it, one by one and counted. */
-export interface Leaving {
-  readonly place: Place;
+/** The pods one by one as well. */
+export interface Leaving extends Emptied {
   readonly pods: readonly Pod[];
-  readonly counts: readonly PodCount[];
 }
 
 /** Pods of one kind that are created one right after the other. */

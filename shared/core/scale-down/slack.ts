@@ -1,7 +1,7 @@
 import { askHolds, type NodeClass } from '../simulate/ask.ts';
 import { cellsOf } from '../simulate/place-index.ts';
 import type { Place, PodKind, World } from '../simulate/world.ts';
-import type { Leaving } from './recreate.ts';
+import type { PodCount } from './relocate-pods.ts';
 
 /** Up to so many evicted pods no slack is needed: every order that matters is tried. */
 const fewPods = 1_000;
@@ -10,6 +10,12 @@ const mostOfRoom = 0.97;
 /** … and by so many that those which mind no other pods are not tried one by one. */
 export const manyPods = 6_000;
 const mostOfRoomForMany = 0.9;
+
+/** A node that is to be emptied, and how many pods of each kind are evicted from it. */
+export interface Emptied {
+  readonly place: Place;
+  readonly counts: readonly PodCount[];
+}
 
 /** Nodes of some classes, and the pods that may go to no others. */
 interface Section {
@@ -23,7 +29,7 @@ interface Section {
  * How many of the nodes, the first ones of the list, can leave so that enough room stays free wherever their pods may
  * go. Nodes that would be filled to the brim leave a pod over in some order of creation.
  */
-export function mostWithSlack(world: World, targets: readonly Place[], leaving: readonly Leaving[]): number {
+export function mostWithSlack(world: World, targets: readonly Place[], leaving: readonly Emptied[]): number {
   const { width } = world;
   const cells = cellsOf(world, targets);
   const cellOf = new Map<Place, number>();
