@@ -1,24 +1,16 @@
 import { createHash } from 'node:crypto';
+import {
+  afterFailure,
+  type BmcFailures,
+  maxFailures,
+  refusedPauseMs,
+} from '../../shared/core/machine/circuit-breaker.ts';
 import type { MachineSpec, MachineStatus } from '../../shared/core/machine/machine.ts';
 import type { Timings } from '../../shared/core/settings.ts';
 import { seconds } from '../../shared/core/text.ts';
 import type { PowerError } from '../../shared/ports/power.ts';
 import type { MachineRecord } from '../../shared/state/machine-record.ts';
 import type { Deps } from '../deps.ts';
-
-/** Number of consecutive failures after which the BMC is not called for a while. */
-const maxFailures = 3;
-/** Maximum pause, also if the BMC asks for a longer one. */
-const maxPauseMs = 300_000;
-/** Refused credentials are not retried for this long: retries would lock the account. */
-const refusedPauseMs = 1_800_000;
-
-interface BmcFailures {
-  failures: number;
-  /** By the monotonic clock. */
-  until: number;
-  why: string;
-}
 
 /** Failing BMCs, in the memory of this process; a success removes the entry. */
 export interface CircuitBreaker {
@@ -57,7 +49,8 @@ export function createCircuitBreaker({ clock, log, credentials, metrics }: Deps)
       if (!trouble) return undefined;
       const ms = trouble.until - clock.monotonic();
       if (ms > 0) return { why: trouble.why, ms };
-      if (trouble.failures >= maxFailures) trouble.until = clock.monotonic() + bmcTimeoutMs;
+      if (trouble.failures >= maxFailures)
+        failing.set(addressOf(spec), { ...trouble, until: clock.monotonic() + bmcTimeoutMs });
       return undefined;
     },
     answered(spec) {
@@ -69,20 +62,20 @@ export function createCircuitBreaker({ clock, log, credentials, metrics }: Deps)
         log.info({ step: 'power', machine: spec.name, text: 'its BMC answers again' }, 'BMC answers again');
     },
     failed(spec, { code, message, retryAfterMs }, { readEveryMs }) {
-      const away = code === 'timeout' || code === 'unreachable';
-      if (!away && retryAfterMs === undefined) return;
-      const failures = (failing.get(addressOf(spec))?.failures ?? 0) + (away ? 1 : 0);
-      const growing = failures < maxFailures ? 0 : readEveryMs * 2 ** (failures - maxFailures + 1);
-      const pause = Math.min(Math.max(growing, retryAfterMs ?? 0), maxPauseMs);
-      failing.set(addressOf(spec), { failures, until: clock.monotonic() + pause, why: message });
+      const isAway = code === 'timeout' || code === 'unreachable';
+      if (!isAway && retryAfterMs === undefined) return;
+      const now = clock.monotonic();
+      const call = { isAway, retryAfterMs, message };
+      const trouble = afterFailure(failing.get(addressOf(spec)), call, readEveryMs, now);
+      failing.set(addressOf(spec), trouble);
       count();
-      if (failures === maxFailures)
+      if (trouble.failures === maxFailures)
         log.warn(
           {
             step: 'power',
             machine: spec.name,
-            failures,
-            text: `${message}. Not called for ${seconds(pause)}, then with growing pauses`,
+            failures: trouble.failures,
+            text: `${message}. Not called for ${seconds(trouble.until - now)}, then with growing pauses`,
           },
           'BMC calls paused',
         );

@@ -22,6 +22,10 @@ const isDriverName = (name: string): name is DriverName => Object.hasOwn(table, 
 export const loadDriver = async (name: DriverName): Promise<DriverDefinition> =>
   (await table[name]()) as DriverDefinition;
 
+/** Only what the driver says that it uses. */
+const handed = ({ uses }: DriverDefinition, deps: DriverDeps): DriverDeps =>
+  Object.fromEntries(uses.map((name) => [name, deps[name]])) as unknown as DriverDeps;
+
 /** The driver of a machine. A mistake in its part of the inventory is a PowerError that names it. */
 export async function driverFor(spec: MachineSpec, deps: DriverDeps): Promise<PowerDriver> {
   const { name, powerInterface } = spec;
@@ -32,7 +36,7 @@ export async function driverFor(spec: MachineSpec, deps: DriverDeps): Promise<Po
     );
   const driver = await loadDriver(powerInterface);
   const options = driver.options.safeParse(spec.options ?? {});
-  if (options.success) return driver.create(spec, options.data, deps);
+  if (options.success) return driver.create(spec, options.data, handed(driver, deps));
   throw new PowerError(
     'config',
     `${name}: its ${powerInterface} options are wrong: ${z.prettifyError(options.error)}`,
@@ -64,7 +68,7 @@ export async function releaseOrphans(
     options,
     resources: {},
   };
-  return driver.releaseOrphans?.(spec, parsed.data, isKnown, deps, signal);
+  return driver.releaseOrphans?.(spec, parsed.data, isKnown, handed(driver, deps), signal);
 }
 
 /** What was given back, and what may run something and was not. */

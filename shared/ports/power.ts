@@ -103,10 +103,12 @@ export interface DriverDeps {
 }
 
 /** One way to power machines. Its options stand in the inventory under the driver's name. */
-export interface DriverDefinition<Options = unknown> {
+export interface DriverDefinition<Options = unknown, Uses extends keyof DriverDeps = keyof DriverDeps> {
   readonly options: z.ZodType<Options>;
+  /** What it is handed, and nothing else. */
+  readonly uses: readonly Uses[];
   /** Throws PowerError `config` if the spec lacks something. Makes no calls. */
-  create(spec: MachineSpec, options: Options, deps: DriverDeps): PowerDriver;
+  create(spec: MachineSpec, options: Options, deps: Pick<DriverDeps, Uses>): PowerDriver;
   /**
    * Machines that were made on demand and that nobody keeps a record of: those that are off are given back,
    * those that run may run something and are only named. `spec` says where, as for a machine of the pool.
@@ -115,7 +117,7 @@ export interface DriverDefinition<Options = unknown> {
     spec: MachineSpec,
     options: Options,
     isKnown: (machine: string) => boolean,
-    deps: DriverDeps,
+    deps: Pick<DriverDeps, Uses>,
     signal: AbortSignal,
   ): Promise<{ readonly released: readonly string[]; readonly running: readonly string[] }>;
 }

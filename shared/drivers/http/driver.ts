@@ -14,13 +14,16 @@ import { HttpOptions } from './options.ts';
 import { firstAt } from './pointer.ts';
 import { presets } from './presets.ts';
 
+const uses = ['credentials', 'resolve', 'nodeOf'] as const;
+type Deps = Pick<DriverDeps, (typeof uses)[number]>;
+
 export { HttpOptions };
 
 /** Anything that can be switched by a plain HTTP call: smart plugs, home automation, somebody's own service. */
 export function createHttp(
   spec: MachineSpec,
   options: HttpOptions,
-  deps: DriverDeps,
+  deps: Deps,
   section = 'http',
 ): CompanionDriver {
   const fail = failureOf(spec);
@@ -116,7 +119,8 @@ function addressOf(spec: MachineSpec, { url }: HttpOptions, section: string): UR
   return address;
 }
 
-export const driver: DriverDefinition<HttpOptions> = {
+export const driver: DriverDefinition<HttpOptions, (typeof uses)[number]> = {
+  uses,
   options: HttpOptions.refine(({ preset, on }) => preset || on, {
     error: 'name a preset, or give the call',
     path: ['on'],

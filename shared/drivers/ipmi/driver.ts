@@ -7,8 +7,11 @@ import { readSecrets } from './login.ts';
 import { createNative } from './native.ts';
 import { Options } from './options.ts';
 
+const uses = ['credentials', 'resolve'] as const;
+type Deps = Pick<DriverDeps, (typeof uses)[number]>;
+
 /** IPMI 2.0 over LAN (RMCP+). */
-function create(spec: MachineSpec, options: Options, deps: DriverDeps): PowerDriver {
+function create(spec: MachineSpec, options: Options, deps: Deps): PowerDriver {
   const fail = failureOf(spec);
   const address = parseAddress(spec.mgmtAddress ?? '', options.port);
   if (!address)
@@ -23,4 +26,4 @@ function create(spec: MachineSpec, options: Options, deps: DriverDeps): PowerDri
   return make({ spec, address, options, resolve: deps.resolve, secrets, fail });
 }
 
-export const driver: DriverDefinition<Options> = { options: Options, create };
+export const driver: DriverDefinition<Options, (typeof uses)[number]> = { uses, options: Options, create };

@@ -27,7 +27,11 @@ const Given = z.object({
 /** The credentials as text, checked, and what they are called. */
 export type Secrets = z.output<typeof Given> & { readonly name: string };
 
-export async function readSecrets(name: string, deps: DriverDeps, fail: Fail): Promise<Secrets> {
+export async function readSecrets(
+  name: string,
+  deps: Pick<DriverDeps, 'credentials'>,
+  fail: Fail,
+): Promise<Secrets> {
   const given = await deps.credentials(name);
   pick(given, name, ['username', 'password']);
   const parsed = Given.safeParse(given);

@@ -8,6 +8,9 @@ import { failureOf } from '../common/failure.ts';
 import { healthManifest, jobManifest, jobName, labelsOf } from './manifest.ts';
 import { JobOptions } from './options.ts';
 
+const uses = ['clock', 'jobs', 'nodeOf', 'resolve'] as const;
+type Deps = Pick<DriverDeps, (typeof uses)[number]>;
+
 export { JobOptions };
 
 /**
@@ -17,7 +20,7 @@ export { JobOptions };
 export function createJob(
   spec: MachineSpec,
   options: JobOptions,
-  deps: DriverDeps,
+  deps: Deps,
   section = 'job',
 ): CompanionDriver {
   const fail = failureOf(spec);
@@ -87,7 +90,8 @@ function reasonOf({ message, log }: JobState): string {
   return log ? `${why}; it said: ${readable(log).slice(-longest.log)}` : why;
 }
 
-export const driver: DriverDefinition<JobOptions> = {
+export const driver: DriverDefinition<JobOptions, (typeof uses)[number]> = {
+  uses,
   options: JobOptions.refine(({ startup }) => startup, { error: 'needed to power it on', path: ['startup'] }),
   create: createJob,
 };

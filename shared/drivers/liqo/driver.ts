@@ -19,6 +19,9 @@ import {
   slicePath,
 } from './slice.ts';
 
+const uses = ['clock', 'objects', 'resolve', 'nodeOf'] as const;
+type Deps = Pick<DriverDeps, (typeof uses)[number]>;
+
 /** A provider decides within a second or so: whether it says no is worth waiting for. */
 const verdictGlanceMs = 3_000;
 const pollEveryMs = 250;
@@ -27,7 +30,7 @@ const pollEveryMs = 250;
  * A slice of a remote cluster, made on demand. Its ResourceSlice is the power button: Liqo makes a VirtualNode and a
  * Node of it, and takes them away with it.
  */
-function create(spec: MachineSpec, options: Options, deps: DriverDeps): PowerDriver {
+function create(spec: MachineSpec, options: Options, deps: Deps): PowerDriver {
   const fail = failureOf(spec);
   const { name } = spec;
   const { clusterID } = options;
@@ -154,7 +157,7 @@ async function releaseOrphans(
   spec: MachineSpec,
   _options: Options,
   isKnown: (machine: string) => boolean,
-  deps: DriverDeps,
+  deps: Deps,
   signal: AbortSignal,
 ): Promise<{ released: string[]; running: string[] }> {
   const objects = objectsOf(deps, failureOf(spec));
@@ -170,7 +173,7 @@ async function releaseOrphans(
   return { released, running };
 }
 
-function objectsOf({ objects }: DriverDeps, fail: Fail): KubeObjects {
+function objectsOf({ objects }: Deps, fail: Fail): KubeObjects {
   if (objects) return objects;
   throw fail(
     'config',
@@ -178,4 +181,9 @@ function objectsOf({ objects }: DriverDeps, fail: Fail): KubeObjects {
   );
 }
 
-export const driver: DriverDefinition<Options> = { options: Options, create, releaseOrphans: releaseOrphans };
+export const driver: DriverDefinition<Options, (typeof uses)[number]> = {
+  uses,
+  options: Options,
+  create,
+  releaseOrphans: releaseOrphans,
+};

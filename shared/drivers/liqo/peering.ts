@@ -41,7 +41,7 @@ export function peer(
   spec: MachineSpec,
   options: Options & { readonly clusterID: string },
   namespace: string,
-  deps: DriverDeps,
+  deps: Pick<DriverDeps, 'resolve'>,
   signal: AbortSignal,
 ): Promise<void> {
   const providers = underWay.get(objects) ?? new Map<string, Promise<void>>();
@@ -59,7 +59,7 @@ async function exchange(
   spec: MachineSpec,
   { clusterID: provider, liqoNamespace, tls }: Options & { readonly clusterID: string },
   namespace: string,
-  deps: DriverDeps,
+  deps: Pick<DriverDeps, 'resolve'>,
   signal: AbortSignal,
 ): Promise<void> {
   const name = `controlplane-${provider}`;

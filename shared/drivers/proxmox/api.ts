@@ -35,7 +35,11 @@ const Task = z.object({ status: z.enum(['running', 'stopped']), exitstatus: z.st
 const pollEveryMs = 500;
 
 /** Proxmox VE's REST API with an API token. */
-export function createApi(spec: MachineSpec, options: Options, deps: DriverDeps): Api {
+export function createApi(
+  spec: MachineSpec,
+  options: Options,
+  deps: Pick<DriverDeps, 'clock' | 'credentials' | 'resolve'>,
+): Api {
   const fail = failureOf(spec);
   const peer: HttpPeer = {
     who: 'Proxmox',

@@ -16,10 +16,13 @@ import {
   roomiestHost,
 } from './vm.ts';
 
+const uses = ['clock', 'credentials', 'resolve'] as const;
+type Deps = Pick<DriverDeps, (typeof uses)[number]>;
+
 /** A guest takes its time to shut down: whether the task is refused shows at once. */
 const shutdownGlanceMs = 1_000;
 
-function create(spec: MachineSpec, options: Options, deps: DriverDeps): PowerDriver {
+function create(spec: MachineSpec, options: Options, deps: Deps): PowerDriver {
   const api = createApi(spec, options, deps);
   if (!spec.made && options.vmid === undefined) throw failureOf(spec)('config', 'set proxmox.vmid to its VM');
   if (spec.made && !options.vmIDRange)
@@ -149,7 +152,7 @@ async function releaseOrphans(
   spec: MachineSpec,
   options: Options,
   isKnown: (machine: string) => boolean,
-  deps: DriverDeps,
+  deps: Deps,
   signal: AbortSignal,
 ): Promise<{ released: string[]; running: string[] }> {
   const api = createApi(spec, options, deps);
@@ -172,4 +175,9 @@ async function releaseOrphans(
 const uuidIn = (smbios: string | undefined): string | undefined =>
   /(?:^|,)uuid=([0-9a-f-]{36})/i.exec(smbios ?? '')?.[1];
 
-export const driver: DriverDefinition<Options> = { options: Options, create, releaseOrphans: releaseOrphans };
+export const driver: DriverDefinition<Options, (typeof uses)[number]> = {
+  uses,
+  options: Options,
+  create,
+  releaseOrphans: releaseOrphans,
+};

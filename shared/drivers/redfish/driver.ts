@@ -16,11 +16,14 @@ import { type KnownChassis, sense } from './sensors.ts';
 import { withClient } from './session.ts';
 import { findSystem, readingOf, readSystem } from './system.ts';
 
+const uses = ['clock', 'credentials', 'resolve'] as const;
+type Deps = Pick<DriverDeps, (typeof uses)[number]>;
+
 /** Whoever reads the power and then the sensors means one and the same moment. */
 const sameMomentMs = 5_000;
 
 /** DMTF Redfish over HTTP(S). Nothing is left behind in the BMC. */
-function create(spec: MachineSpec, options: Options, deps: DriverDeps): PowerDriver {
+function create(spec: MachineSpec, options: Options, deps: Deps): PowerDriver {
   const { clock, resolve } = deps;
   const { auth, tls, bootMode } = options;
   const fail = failureOf(spec);
@@ -75,4 +78,4 @@ function create(spec: MachineSpec, options: Options, deps: DriverDeps): PowerDri
   };
 }
 
-export const driver: DriverDefinition<Options> = { options: Options, create };
+export const driver: DriverDefinition<Options, (typeof uses)[number]> = { uses, options: Options, create };

@@ -7,13 +7,16 @@ import { PduOptions } from './options.ts';
 import { type Outlet, presets } from './presets.ts';
 import { ask, integerType } from './session.ts';
 
+const uses = ['credentials', 'resolve', 'nodeOf'] as const;
+type Deps = Pick<DriverDeps, (typeof uses)[number]>;
+
 export { PduOptions };
 
 /** An outlet of a switched PDU. It knows nothing of the machine behind it: off is a power cut, always. */
 export function createPdu(
   spec: MachineSpec,
   options: PduOptions,
-  deps: DriverDeps,
+  deps: Deps,
   section = 'snmp-pdu',
 ): CompanionDriver {
   const fail = failureOf(spec);
@@ -84,4 +87,8 @@ function addressOf(
   return { host: url.hostname.replace(/^\[|\]$/g, ''), port: Number(url.port) || 161 };
 }
 
-export const driver: DriverDefinition<PduOptions> = { options: PduOptions, create: createPdu };
+export const driver: DriverDefinition<PduOptions, (typeof uses)[number]> = {
+  uses,
+  options: PduOptions,
+  create: createPdu,
+};

@@ -9,6 +9,9 @@ import { routesFor } from './networks.ts';
 import { magicPacket, parseSecureOn } from './packet.ts';
 import { sendPacket } from './send.ts';
 
+const uses = ['clock', 'credentials', 'jobs', 'nodeOf', 'resolve'] as const;
+type Deps = Pick<DriverDeps, (typeof uses)[number]>;
+
 const WolOptions = z.strictObject({
   broadcast: z
     .ipv4('an IPv4 address, such as 192.168.1.255')
@@ -33,7 +36,7 @@ const betweenPacketsMs = 100;
  * Wake-on-LAN: a packet that nobody answers. Whether the machine is on is what its node shows; a companion that can
  * tell (a smart plug) is asked first.
  */
-function create(spec: MachineSpec, options: z.output<typeof WolOptions>, deps: DriverDeps): PowerDriver {
+function create(spec: MachineSpec, options: z.output<typeof WolOptions>, deps: Deps): PowerDriver {
   const fail = failureOf(spec);
   const { macAddress, bmcCredentials } = spec;
   if (!macAddress) throw fail('config', 'powerInterface wol needs macAddress');
@@ -104,4 +107,8 @@ function create(spec: MachineSpec, options: z.output<typeof WolOptions>, deps: D
   };
 }
 
-export const driver: DriverDefinition<z.output<typeof WolOptions>> = { options: WolOptions, create };
+export const driver: DriverDefinition<z.output<typeof WolOptions>, (typeof uses)[number]> = {
+  uses,
+  options: WolOptions,
+  create,
+};
