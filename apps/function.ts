@@ -15,16 +15,17 @@ const isNamed = !first.startsWith('-');
 await serve(isNamed ? first : process.env.BAMEL_FUNCTION, isNamed ? others : process.argv.slice(2));
 
 async function serve(name: string | undefined, args: readonly string[]): Promise<void> {
-  // Both need packages that no function needs.
+  // These need packages that no function needs.
   if (name === 'console') return (await import('./host/console-process.ts')).serveConsole(args);
   if (name === 'cluster-autoscaler')
     return (await import('./host/cluster-autoscaler-process.ts')).serveClusterAutoscaler(args);
+  if (name === 'cluster-source') return (await import('./host/cluster-source.ts')).serveClusterSource(args);
   const row = functionTable.find(({ definition }) => definition.name === name);
   if (!row) {
     const names = functionTable.map(({ definition }) => definition.name);
     exitOnMistake(
       new SettingsError(
-        `${name ? `there is no function ${name}` : 'which function? Name it as the first argument or in BAMEL_FUNCTION'}; there are: ${[...names, 'console', 'cluster-autoscaler'].join(', ')}`,
+        `${name ? `there is no function ${name}` : 'which function? Name it as the first argument or in BAMEL_FUNCTION'}; there are: ${[...names, 'console', 'cluster-autoscaler', 'cluster-source'].join(', ')}`,
       ),
     );
   }

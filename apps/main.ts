@@ -5,9 +5,10 @@ import { createMetrics } from '../shared/process/metrics.ts';
 import { loadInventory } from '../shared/state/inventory-load.ts';
 import { providerOptions } from './cluster-autoscaler/options.ts';
 import { connect } from './host/connect.ts';
-import { type Host, startHost, wakeOnCluster } from './host/host.ts';
+import { type Host, startHost } from './host/host.ts';
 import { exitOnMistake, logFor, orExit, settingsOrExit, stopOnSignal } from './host/process.ts';
 import { doorOf } from './host/serve-options.ts';
+import { wakeOnCluster } from './host/wake-on-cluster.ts';
 
 const settings = settingsOrExit();
 

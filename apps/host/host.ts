@@ -1,9 +1,7 @@
 import type { Deps } from '../../functions/deps.ts';
 import { createFunctions, routesOf } from '../../functions/index.ts';
-import type { Node, Pod } from '../../shared/core/cluster/cluster.ts';
 import { events } from '../../shared/ports/event-types.ts';
-import type { BamelEvent, EventSink } from '../../shared/ports/events.ts';
-import type { Resource } from '../../shared/ports/resources.ts';
+import type { EventSink } from '../../shared/ports/events.ts';
 import type { Metrics } from '../../shared/process/metrics.ts';
 import { createLocalSink, type LocalSink } from '../../shared/server/local-sink.ts';
 import { type RunningServer, serve } from '../../shared/server/serve.ts';
@@ -14,6 +12,7 @@ import type { ProviderOptions, RunningProvider } from '../cluster-autoscaler/ser
 import { consoleRoutes } from '../console/route.ts';
 import { collector, measured } from './measure.ts';
 import type { Doorway } from './serve-options.ts';
+import { everything } from './wake-on-cluster.ts';
 
 export interface HostOptions {
   readonly deps: Omit<Deps, 'sink'>;
@@ -34,8 +33,6 @@ export interface Host extends EventSink {
 
 /** Most of a power operation is waiting for a BMC: many at once cost little, and a whole rack starts together. */
 const concurrency = 256;
-
-const everything = (type: string): BamelEvent => ({ type, subject: 'everything', data: {} });
 
 /** All functions in one process, with a tick: the embedded default. */
 export async function startHost({
@@ -110,21 +107,3 @@ async function whyNotReady({ inventory, cluster }: Omit<Deps, 'sink'>): Promise<
     return error instanceof Error ? error.message : String(error);
   }
 }
-
-/** What the cluster's own watch has to say, as the events that Knative's ApiServerSource would send. */
-export const wakeOnCluster = (emit: (event: BamelEvent) => void) => ({
-  onPod(now: Pod | undefined, before: Pod | undefined): void {
-    if (now?.unschedulable !== undefined && before?.unschedulable === undefined)
-      emit(everything(events.podWaiting));
-  },
-  onNode(now: Node | undefined, before: Node | undefined): void {
-    if (now?.ready !== before?.ready || now?.bootID !== before?.bootID) emit(everything(events.nodeChanged));
-  },
-  onResource(now: Resource | undefined, before: Resource | undefined): void {
-    // Not what we write ourselves, which is the status.
-    const written = (one: Resource | undefined) =>
-      one && [one.uid, one.generation, one.deleting, one.labels, one.annotations];
-    if (JSON.stringify(written(now)) !== JSON.stringify(written(before)))
-      emit(everything(events.inventoryChanged));
-  },
-});

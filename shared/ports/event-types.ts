@@ -20,7 +20,6 @@ export const events = {
 
 /** Events of others that wake us. */
 export const foreignEvents = {
-  apiServer: 'dev.knative.apiserver.*',
   ping: 'dev.knative.sources.ping',
 } as const;
 

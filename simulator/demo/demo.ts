@@ -1,8 +1,9 @@
 import { KubeConfig } from '@kubernetes/client-node';
 import { connect } from '../../apps/host/connect.ts';
-import { type Host, startHost, wakeOnCluster } from '../../apps/host/host.ts';
+import { type Host, startHost } from '../../apps/host/host.ts';
 import { exitOnMistake, logFor, orExit, stopOnSignal } from '../../apps/host/process.ts';
 import { doorOf } from '../../apps/host/serve-options.ts';
+import { wakeOnCluster } from '../../apps/host/wake-on-cluster.ts';
 import { createMetrics } from '../../shared/process/metrics.ts';
 import type { ProcessSettings } from '../../shared/process/settings.ts';
 import { loadInventory } from '../../shared/state/inventory-load.ts';

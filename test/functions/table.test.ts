@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { wakeOnCluster } from '../../apps/host/host.ts';
+import { wakeOnCluster } from '../../apps/host/wake-on-cluster.ts';
 import { functionTable } from '../../functions/index.ts';
 import { events, foreignEvents, machineEvent } from '../../shared/ports/event-types.ts';
 import { wakingPattern } from '../../shared/server/event-type.ts';
@@ -53,7 +53,9 @@ test.each(Object.entries(events))('%s is told by somebody and wakes somebody', (
 test('the host’s own events are those its watch and its tick send', () => {
   const sent: string[] = [];
   const { onPod, onNode, onResource } = wakeOnCluster(({ type }) => sent.push(type));
-  onPod({ unschedulable: 'no room' } as Parameters<typeof onPod>[0], undefined);
+  const waiting = { unschedulable: 'no room', namespace: 'default' } as Parameters<typeof onPod>[0];
+  onPod(waiting, undefined);
+  onPod(waiting, waiting);
   onNode({ ready: true } as Parameters<typeof onNode>[0], undefined);
   const resource = { uid: 'u', generation: 1 } as NonNullable<Parameters<typeof onResource>[0]>;
   onResource(resource, undefined);

@@ -1,6 +1,7 @@
 import { KubeConfig } from '@kubernetes/client-node';
 import { connect } from '../../apps/host/connect.ts';
-import { type Host, startHost, wakeOnCluster } from '../../apps/host/host.ts';
+import { type Host, startHost } from '../../apps/host/host.ts';
+import { wakeOnCluster } from '../../apps/host/wake-on-cluster.ts';
 import { createLog } from '../../shared/process/log.ts';
 import { createMetrics } from '../../shared/process/metrics.ts';
 import { readSettings } from '../../shared/process/settings.ts';

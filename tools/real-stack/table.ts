@@ -74,7 +74,6 @@ export const programGroups: readonly ProgramGroup[] = [
     version: 'v0.50.0',
     module: 'knative.dev/eventing',
     programs: {
-      'knative-apiserver-adapter': 'knative.dev/eventing/cmd/apiserver_receive_adapter',
       'knative-broker-ingress': 'knative.dev/eventing/cmd/broker/ingress',
       'knative-broker-filter': 'knative.dev/eventing/cmd/broker/filter',
       'knative-channel-dispatcher': 'knative.dev/eventing/cmd/in_memory/channel_dispatcher',

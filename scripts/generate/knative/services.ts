@@ -1,6 +1,6 @@
 import { deployed } from '../../../apps/host/deployed.ts';
 import { imageOf } from '../image.ts';
-import { accountOf, labelsOf, settingsName } from './names.ts';
+import { accountOf, brokerToken, labelsOf, restricted, settingsName } from './names.ts';
 import { scaleOf } from './scale.ts';
 
 /** Instances that nobody calls go away between two ticks. */
@@ -24,6 +24,8 @@ const service = (name: string) => {
           labels: labelsOf(name),
           annotations: {
             'autoscaling.knative.dev/min-scale': '0',
+            // None starts before there is anything to do; takes allow-zero-initial-scale of config-autoscaler.
+            'autoscaling.knative.dev/initial-scale': '0',
             'autoscaling.knative.dev/max-scale': String(maxInstances),
             'autoscaling.knative.dev/window': window,
           },
@@ -41,15 +43,11 @@ const service = (name: string) => {
               readinessProbe: probe('/health/readiness'),
               livenessProbe: probe('/health/liveness'),
               resources: { requests: { cpu: '50m', memory }, limits: { memory } },
-              securityContext: {
-                runAsNonRoot: true,
-                allowPrivilegeEscalation: false,
-                readOnlyRootFilesystem: true,
-                capabilities: { drop: ['ALL'] },
-                seccompProfile: { type: 'RuntimeDefault' },
-              },
+              securityContext: restricted,
+              volumeMounts: [brokerToken.mount],
             },
           ],
+          volumes: [brokerToken.volume],
         },
       },
     },

@@ -1,4 +1,4 @@
-import { audience, partOf, settingsName } from './names.ts';
+import { audience, brokerUrl, partOf, settingsName } from './names.ts';
 
 /** Where requests for functions come from: activator, broker, and the ingresses that Knative works with. */
 const callers = ['knative-serving', 'knative-eventing', 'kourier-system', 'istio-system', 'contour-internal'];
@@ -9,6 +9,7 @@ export const settings = [
     kind: 'ConfigMap',
     metadata: { name: settingsName, labels: partOf },
     data: {
+      K_SINK: brokerUrl,
       BAMEL_STORE: 'etcd://bamel-etcd:2379',
       BAMEL_CONFIG: 'resources:',
       BAMEL_HOST: '0.0.0.0',

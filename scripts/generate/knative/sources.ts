@@ -1,51 +1,61 @@
-import { brokerRef, labelsOf, partOf } from './names.ts';
+import { group, resourceKinds } from '../../../shared/schema/resource-kinds.ts';
+import { imageOf } from '../image.ts';
+import { brokerRef, brokerToken, labelsOf, namespace, partOf, restricted, settingsName } from './names.ts';
 import { delivery } from './triggers.ts';
-import { watchedCluster, watchedResources } from './watched.ts';
 
 const account = 'bamel-events';
+const sourceName = 'cluster-source';
 const sink = { ref: brokerRef };
-
-/** Unless a kustomization names another. */
-const namespace = 'bamel';
 
 export const broker = [
   { ...pick(brokerRef), metadata: { name: brokerRef.name, labels: partOf }, spec: { delivery } },
-  // Tells every function where the broker is: K_SINK.
-  {
-    apiVersion: 'sources.knative.dev/v1',
-    kind: 'SinkBinding',
-    metadata: { name: 'bamel', labels: partOf },
-    spec: {
-      subject: { apiVersion: 'serving.knative.dev/v1', kind: 'Service', selector: { matchLabels: partOf } },
-      sink,
-    },
-  },
 ];
 
 function pick({ apiVersion, kind }: typeof brokerRef) {
   return { apiVersion, kind };
 }
 
-const apiServerSource = (name: string, watched: typeof watchedCluster) => ({
-  apiVersion: 'sources.knative.dev/v1',
-  kind: 'ApiServerSource',
-  metadata: { name, labels: labelsOf(name) },
-  spec: {
-    serviceAccountName: account,
-    // Only the wake-up counts: what changed is read from the cluster.
-    mode: 'Reference',
-    resources: watched.map(({ apiVersion, kind }) => ({ apiVersion, kind })),
-    // All of them; without it only our own namespace, and no nodes.
-    namespaceSelector: {},
-    sink,
-  },
-});
-
-const rule = (watched: typeof watchedCluster) => ({
-  apiGroups: [...new Set(watched.map(({ apiVersion }) => apiVersion.replace(/\/?v1[^/]*$/, '')))],
-  resources: watched.map(({ plural }) => plural),
+const mayWatch = (apiGroup: string, resources: readonly string[]) => ({
+  apiGroups: [apiGroup],
+  resources,
   verbs: ['get', 'list', 'watch'],
 });
+
+/** The only process that is always there: it sends what wakes functions, and nothing else. */
+const clusterSource = {
+  apiVersion: 'apps/v1',
+  kind: 'Deployment',
+  metadata: { name: sourceName, labels: labelsOf(sourceName) },
+  spec: {
+    replicas: 1,
+    // Two would send everything twice.
+    strategy: { type: 'Recreate' },
+    selector: { matchLabels: labelsOf(sourceName) },
+    template: {
+      metadata: { labels: labelsOf(sourceName) },
+      spec: {
+        serviceAccountName: account,
+        containers: [
+          {
+            name: 'source',
+            image: imageOf(),
+            env: [
+              { name: 'BAMEL_FUNCTION', value: sourceName },
+              // It keeps nothing.
+              { name: 'BAMEL_STORE', value: 'embedded:' },
+              { name: 'POD_NAMESPACE', valueFrom: { fieldRef: { fieldPath: 'metadata.namespace' } } },
+            ],
+            envFrom: [{ configMapRef: { name: settingsName } }],
+            resources: { requests: { cpu: '20m', memory: '128Mi' }, limits: { memory: '512Mi' } },
+            securityContext: restricted,
+            volumeMounts: [brokerToken.mount],
+          },
+        ],
+        volumes: [brokerToken.volume],
+      },
+    },
+  },
+};
 
 export const sources = [
   // Where the binding below looks for it, also when this file is applied by itself.
@@ -54,7 +64,13 @@ export const sources = [
     apiVersion: 'rbac.authorization.k8s.io/v1',
     kind: 'ClusterRole',
     metadata: { name: account, labels: partOf },
-    rules: [rule(watchedCluster), rule(watchedResources)],
+    rules: [
+      mayWatch('', ['pods', 'nodes']),
+      mayWatch(
+        group,
+        Object.values(resourceKinds).map(({ plural }) => plural),
+      ),
+    ],
   },
   {
     apiVersion: 'rbac.authorization.k8s.io/v1',
@@ -63,8 +79,7 @@ export const sources = [
     roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: account },
     subjects: [{ kind: 'ServiceAccount', name: account, namespace }],
   },
-  apiServerSource('bamel-cluster', watchedCluster),
-  apiServerSource('bamel-resources', watchedResources),
+  clusterSource,
   {
     apiVersion: 'sources.knative.dev/v1',
     kind: 'PingSource',

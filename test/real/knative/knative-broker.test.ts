@@ -99,10 +99,9 @@ describeWith(
         {},
         ['evaluate-scaling', 'join-watcher', 'drain-node', 'sync-inventory', 'discovery'],
       ],
-      ['dev.knative.apiserver.ref.update', { kind: 'Pod' }, ['evaluate-scaling']],
-      ['dev.knative.apiserver.ref.add', { kind: 'Pod' }, []],
-      ['dev.knative.apiserver.ref.add', { kind: 'Node' }, ['evaluate-scaling', 'join-watcher']],
-      ['dev.knative.apiserver.ref.update', { kind: 'BareMetalNode' }, ['sync-inventory']],
+      ['dev.bamel.node.changed', {}, ['join-watcher']],
+      ['dev.bamel.inventory.changed', {}, ['sync-inventory']],
+      ['dev.knative.apiserver.ref.update', { kind: 'Pod' }, []],
       ['com.example.other', {}, []],
     ])('%s %j reaches %j', async (type, extensions, wanted) => {
       const id = crypto.randomUUID();

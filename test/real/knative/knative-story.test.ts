@@ -1,5 +1,6 @@
 import { type ControlPlane, startControlPlane } from '../../../tools/real-stack/control-plane.ts';
 import { startEtcd } from '../../../tools/real-stack/etcd.ts';
+import { type ClusterSource, startClusterSource } from '../../../tools/real-stack/knative/cluster-source.ts';
 import {
   brokerPrograms,
   type KnativeBroker,
@@ -12,7 +13,7 @@ import {
   type RunningFunction,
   startFunction,
 } from '../../../tools/real-stack/knative/knative-functions.ts';
-import { startApiServerSource, startPingSource } from '../../../tools/real-stack/knative/knative-sources.ts';
+import { startPingSource } from '../../../tools/real-stack/knative/knative-sources.ts';
 import { netnsPrograms } from '../../../tools/real-stack/netns.ts';
 import type { Program } from '../../../tools/real-stack/process.ts';
 import { controlPlanePrograms } from '../../../tools/real-stack/table.ts';
@@ -24,21 +25,14 @@ import { readInventory, startWorld, type World } from '../../../tools/worlds/sto
 const machines = ['m-1', 'm-2', 'm-3', 'm-4'];
 
 describeWith(
-  [
-    ...controlPlanePrograms,
-    ...brokerPrograms,
-    'knative-apiserver-adapter',
-    'knative-mtping',
-    ...netnsPrograms,
-    'go',
-  ],
-  'the functions as built, on Knative’s broker, source and pinger',
+  [...controlPlanePrograms, ...brokerPrograms, 'knative-mtping', ...netnsPrograms, 'go'],
+  'the functions as built, on Knative’s broker and pinger, with our source',
   () => {
     const cleanup = new AsyncDisposableStack();
     let plane: ControlPlane;
     let world: World;
     let broker: KnativeBroker;
-    let adapter: Program;
+    let source: ClusterSource;
     let store: string;
     const functions = new Map<string, RunningFunction>();
 
@@ -82,7 +76,12 @@ describeWith(
         cleanup.defer(() => running.remove());
         functions.set(name, running);
       }
-      adapter = await startApiServerSource(plane, broker);
+      source = await startClusterSource({
+        path: built.program('function'),
+        kubeConfigFile: world.files.kubeconfig,
+        sink: broker.url,
+      });
+      cleanup.defer(() => source.remove());
       // One tick takes the inventory in and looks at the machines; then there is none until a test starts the pinger.
       await eventually(async () => {
         await postEvent(broker.url, { type: 'dev.knative.sources.ping' });
@@ -127,7 +126,7 @@ describeWith(
       const commandsBefore = new Map(machines.map((name) => [name, world.commands(name).length]));
       await world.people.deploy('burst', machines.length, { cpu: '3', memory: '1Gi' });
       const victims: Program[] = [
-        adapter,
+        source.program,
         broker.ingress,
         broker.filter,
         broker.dispatcher,
