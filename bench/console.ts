@@ -1,7 +1,7 @@
 import type { CDPSession, Page } from 'playwright-core';
 import { launchBrowser, openPage } from '../tools/support/browser.ts';
+import { type ConsoleHost, startConsoleHost } from '../test/real/console/store-world.ts';
 import { findProgram } from '../tools/support/programs.ts';
-import { type ConsoleHost, startConsoleHost } from './console-world.ts';
 import type { Table } from './table.ts';
 
 const machines = 1_000;
@@ -14,7 +14,7 @@ export async function benchConsole(): Promise<Table> {
   if (!findProgram('chromium'))
     return { columns: ['console'], rows: [], notes: ['Skipped: chromium is not installed.'] };
   await using cleanup = new AsyncDisposableStack();
-  const host = await startConsoleHost(machines, eventsEach);
+  const host = await startConsoleHost({ machines, eventsEach });
   cleanup.defer(() => host.close());
   const browser = await launchBrowser();
   cleanup.defer(() => browser.close());
@@ -31,12 +31,10 @@ export async function benchConsole(): Promise<Table> {
   );
   const typed = await timed(page, 'node-777', () => page.getByRole('searchbox').fill('node-777'));
   await page.getByRole('searchbox').fill('');
-  const opened = await timed(page, 'Does the BMC answer?', () =>
-    page.goto(`${host.url}/#/machines/node-777`),
-  );
+  const opened = await timed(page, 'Power, from the BMC', () => page.goto(`${host.url}/#/machines/node-777`));
   const timeline = await timed(page, 'holds', () => page.goto(`${host.url}/#/timeline`));
   const frames = await scroll(page);
-  const rows = await page.locator('.virtual li').count();
+  const rows = await page.locator('.rows > li').count();
   await page.goto(`${host.url}/#/racks`);
   await page.locator('.unit').first().waitFor();
   const lag = await reaction(page, host);
@@ -78,13 +76,12 @@ async function timed(page: Page, text: string, act: () => Promise<unknown>): Pro
 /** Wheels through the whole list, and says how long frames took meanwhile. */
 async function scroll(page: Page): Promise<{ median: number; longest: number }> {
   const frames = (await page.evaluate(`new Promise((resolve) => {
-    const list = document.querySelector('.virtual');
     const frames = [];
     let last = performance.now();
     const step = (now) => {
       frames.push(now - last);
       last = now;
-      list.scrollTop += 400;
+      scrollBy(0, 400);
       if (frames.length < 300) requestAnimationFrame(step);
       else resolve(frames.slice(1));
     };
@@ -113,7 +110,7 @@ async function reaction(page: Page, host: ConsoleHost): Promise<number> {
   return median(times);
 }
 
-const counts = 'document.querySelector(".filters").innerText';
+const counts = 'document.querySelector(".tiles").innerText';
 
 /** Lets things change, and weighs the page now and then, each time after a collection. */
 async function follow(page: Page, host: ConsoleHost): Promise<{ at: number; bytes: number }[]> {

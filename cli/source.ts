@@ -9,12 +9,13 @@ import { createLog } from '../shared/process/log.ts';
 import { HttpError } from '../shared/server/http-response.ts';
 import { readEnergy } from '../shared/state/energy.ts';
 import { createInventory } from '../shared/state/inventory.ts';
-import { createEnergyView } from '../shared/view/energy.ts';
+import { energyView } from '../shared/view/energy.ts';
 import { remoteView } from '../shared/view/offers.ts';
 import { pressureNow } from '../shared/view/pressure.ts';
 import { rows } from '../shared/view/rows.ts';
 import { snapshotNow } from '../shared/view/snapshot.ts';
 import { watchSurroundings } from '../shared/view/surroundings.ts';
+import { createTrend } from '../shared/view/trend.ts';
 import { openView } from '../shared/view/view.ts';
 import { type Io, UsageError } from './command.ts';
 import { type ConnectionOptions, connectTo } from './connection.ts';
@@ -88,7 +89,6 @@ async function openStored(url: string, kubeconfig: string | undefined): Promise<
     log: createLog({ level: 'silent', format: 'json' }),
   });
   const inventory = createInventory(store, realClock);
-  const energy = createEnergyView(undefined);
   const nowhere = async () => {
     throw new ClusterError('unavailable', 'no cluster is named');
   };
@@ -107,7 +107,9 @@ async function openStored(url: string, kubeconfig: string | undefined): Promise<
       use: surroundings.use(),
       name,
       may: 'act',
-      energy: async () => energy.look(await readEnergy(store), view.machines(), now()),
+      energy: async () => energyView(await readEnergy(store), view.machines(), now(), undefined),
+      trend: (range) => createTrend(store, view, surroundings, realClock).look(range),
+      query: new URLSearchParams(),
       pressure: () => pressureNow(store, now()),
       remote: remoteView(store, now),
       snapshot: () => snapshotNow({ inventory, cluster, clock: realClock }),

@@ -11,6 +11,7 @@ import { Banners } from './parts/banners.tsx';
 import { Header } from './parts/header.tsx';
 import { TokenForm } from './parts/token-form.tsx';
 import { hostSays } from './state/clock.ts';
+import { hashOf } from './state/place.ts';
 import { useApi } from './state/resource.ts';
 import { place } from './state/route.ts';
 import type { AboutView } from './types.ts';
@@ -61,6 +62,13 @@ function pageFor(page: string, name: string) {
     case 'energy':
       return <EnergyPage />;
     default:
-      return <p class="problem">There is no page called {page}.</p>;
+      return (
+        <div class="problem">
+          <p>There is no page {page}.</p>
+          <p>
+            <a href={hashOf('racks')}>Back to the racks</a>
+          </p>
+        </div>
+      );
   }
 }

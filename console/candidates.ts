@@ -7,9 +7,11 @@ export interface Fate {
   readonly verdict: string;
   readonly why: string;
   readonly machines: readonly Candidate[];
-  /** With those that the record itself tells together. */
+  /** With those that the record itself groups. */
   readonly count: number;
 }
+
+export const isChosen = ({ verdict }: Candidate): boolean => verdict !== 'rejected' && verdict !== 'kept';
 
 /** What was done comes first, what was left alone last. */
 const order = ['power-on', 'resize', 'cancel-drain', 'drain', 'kept', 'rejected'];

@@ -13,7 +13,7 @@ export function energy(kWh: number): string {
 /** Cents and up; a demo saves less than that. */
 export const money = (value: number): string => value.toFixed(Math.abs(value) < 0.1 ? 4 : 2);
 
-/** Of an hour; there is no money sign, since nobody says which money it is. */
+/** Of an hour; without a sign, since the currency is not configured. */
 export const hourly = (value: number): string => `${money(value)} an hour`;
 
 /** How long, in the two largest units that say something: 3 min 20 s. */
@@ -48,7 +48,8 @@ function resource(name: string, value: number): string {
 export const resources = (amounts: Readonly<Record<string, number>>): string =>
   Object.entries(amounts)
     .filter(([, value]) => value > 0)
-    .map(([name, value]) => resource(name, value))
+    // An amount and its name stay on one line.
+    .map(([name, value]) => resource(name, value).replaceAll(' ', '\u00a0'))
     .join(' · ') || 'nothing';
 
 /** So much of so much, where the name stands beside it. */

@@ -17,7 +17,7 @@ export function apiRoutes(deps: ApiDeps): Route[] {
   // Revisions of a store in memory begin anew with every process.
   const era = deps.now().toString(36);
   return [
-    streamRoute(deps.view),
+    streamRoute(deps.view, deps.surroundings),
     {
       method: 'GET',
       path: '/api/*',
@@ -66,7 +66,7 @@ async function answer(deps: ApiDeps, { era, path, query, known, may }: Question)
   const etag = `"${era}-${view.revision}-${surroundings.version}-${may}-${query}"`;
   const headers = { etag, 'cache-control': 'no-cache' };
   if (known === etag && !row.one.volatile) return { status: 304, headers };
-  const result = await row.one.answer({ ...deps, use: surroundings.use(), name: row.name ?? '', may });
+  const result = await row.one.answer({ ...deps, use: surroundings.use(), name: row.name ?? '', query, may });
   if (!row.one.list) return { status: 200, headers, json: result };
   const items = result as unknown[];
   const { after, limit } = page.data;

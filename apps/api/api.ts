@@ -1,11 +1,12 @@
 import type { Deps } from '../../functions/deps.ts';
 import type { Route } from '../../shared/server/routes.ts';
 import { readEnergy } from '../../shared/state/energy.ts';
-import { createEnergyView } from '../../shared/view/energy.ts';
+import { energyView } from '../../shared/view/energy.ts';
 import { remoteView } from '../../shared/view/offers.ts';
 import { pressureNow } from '../../shared/view/pressure.ts';
 import { snapshotNow } from '../../shared/view/snapshot.ts';
 import { watchSurroundings } from '../../shared/view/surroundings.ts';
+import { createTrend } from '../../shared/view/trend.ts';
 import { openView } from '../../shared/view/view.ts';
 import { apiRoutes } from './answer.ts';
 
@@ -23,21 +24,22 @@ export async function openApi(
   const { clock, cluster, inventory } = deps;
   const { store } = inventory;
   const view = await openView(store, clock);
-  const energy = createEnergyView(kWhPrice);
+  const surroundings = watchSurroundings(cluster, clock, patience);
+  const trend = createTrend(store, view, surroundings, clock);
   view.onChange((kinds) => {
     try {
-      if (kinds.has('machines')) energy.note(view.machines, clock.now());
+      if (kinds.has('machines')) trend.note();
     } catch {
-      // A record that cannot be read: whoever looks is told, and the watch goes on.
+      // A record that cannot be read: every answer says so, and the watch goes on.
     }
   });
-  const surroundings = watchSurroundings(cluster, clock, patience);
   return {
     routes: apiRoutes({
       view,
       surroundings,
       now: () => clock.now(),
-      energy: async () => energy.look(await readEnergy(store), view.machines(), clock.now()),
+      energy: async () => energyView(await readEnergy(store), view.machines(), clock.now(), kWhPrice),
+      trend: (range) => trend.look(range),
       pressure: () => pressureNow(store, clock.now()),
       remote: remoteView(store, () => clock.now()),
       snapshot: () => snapshotNow(deps),

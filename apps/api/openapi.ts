@@ -13,12 +13,18 @@ export function describeApi(rows: readonly ApiRow[]): object {
   };
 }
 
-function described({ path, summary, shape, list }: ApiRow): object {
+function described({ path, summary, shape, list, query = {} }: ApiRow): object {
   const item = z.toJSONSchema(shape, { io: 'output' });
   const parameters = [
     ...(path.includes('{name}')
       ? [{ name: 'name', in: 'path', required: true, schema: { type: 'string' } }]
       : []),
+    ...Object.entries(query).map(([name, description]) => ({
+      name,
+      in: 'query',
+      schema: { type: 'string' },
+      description,
+    })),
     ...(list
       ? [
           {

@@ -8,12 +8,22 @@ import { Loaded } from '../parts/loaded.tsx';
 import { Observations } from '../parts/observations.tsx';
 import { Operations } from '../parts/operations.tsx';
 import { Pressure } from '../parts/pressure.tsx';
+import { RangePicker } from '../parts/range-picker.tsx';
 import { State } from '../parts/state.tsx';
+import { Boots } from '../parts/trends.tsx';
+import { hashOf } from '../state/place.ts';
 import { useApi } from '../state/resource.ts';
 
 export function MachinePage({ name }: { readonly name: string }) {
   const machine = useApi<MachineDetail>(`/api/machines/${encodeURIComponent(name)}`);
-  return <Loaded of={machine}>{(data) => <Machine machine={data} />}</Loaded>;
+  return (
+    <>
+      <p class="crumbs">
+        <a href={hashOf('racks')}>Racks</a>
+      </p>
+      <Loaded of={machine}>{(data) => <Machine machine={data} />}</Loaded>
+    </>
+  );
 }
 
 const drainText = ({ podsLeft, podsTotal, waitingFor }: NonNullable<MachineDetail['drain']>): string =>
@@ -28,7 +38,7 @@ function Machine({ machine }: { readonly machine: MachineDetail }) {
       <p>
         {machine.means}, for <For since={machine.stateSince} />; waits for {machine.waitsFor}.
         {machine.why && machine.why !== machine.error?.message && (
-          <span class="quiet"> Last: {machine.why}.</span>
+          <span class="quiet"> Last change: {machine.why}.</span>
         )}
       </p>
       {machine.error && (
@@ -47,18 +57,29 @@ function Machine({ machine }: { readonly machine: MachineDetail }) {
       {machine.node.name !== undefined && <Pressure node={machine.node.name} />}
       <Actions machine={machine} />
       <Observations machine={machine} />
-      <Description machine={machine} />
-      <Operations operations={machine.operations} />
+      <div class="halves">
+        <section class="card">
+          <h2>Description</h2>
+          <Description machine={machine} />
+        </section>
+        <section class="card">
+          <RangePicker />
+          <Boots machine={machine.name} />
+          <Operations operations={machine.operations} />
+        </section>
+      </div>
       <section>
         <h2>History</h2>
-        <ol class="history">
+        <ol class="rows">
           {machine.history.map((event) => (
             <li key={keyOfHappening(event)}>
               <Happening event={event} alone />
             </li>
           ))}
         </ol>
-        {machine.history.length === 0 && <p class="quiet">Nothing has happened to it yet.</p>}
+        {machine.history.length === 0 && (
+          <p class="quiet">Nothing has happened to it since it is in the inventory.</p>
+        )}
       </section>
     </>
   );

@@ -9,12 +9,12 @@ import { LookOnly } from './look-only.tsx';
 
 const saidForMs = 15_000;
 
-/** What a person may do to a machine. Every one of them is asked twice. */
+/** What a person may do to a machine. Each is confirmed. */
 export function Actions({ machine }: { readonly machine: MachineDetail }) {
   const may = useApi<AboutView>('/api/about').data.value?.may;
   const [asking, setAsking] = useState<Action>();
   const [said, setSaid] = useState<{ readonly ok: boolean; readonly text: string }>();
-  // What was begun is told by the machine itself soon.
+  // The machine's own state soon says the same.
   useEffect(() => {
     if (!said?.ok) return;
     const timer = setTimeout(() => setSaid(undefined), saidForMs);
@@ -23,9 +23,9 @@ export function Actions({ machine }: { readonly machine: MachineDetail }) {
   const carryOut = async ({ path, body, title, option }: Action, ticked: boolean): Promise<void> => {
     setAsking(undefined);
     try {
-      const wish = { ...body(machine.name), ...(ticked && option?.adds) };
-      const answer = (await post(path, wish)) as { answer?: string } | undefined;
-      setSaid({ ok: true, text: answer?.answer ?? `${title}: asked for` });
+      const request = { ...body(machine.name), ...(ticked && option?.adds) };
+      const answer = (await post(path, request)) as { answer?: string } | undefined;
+      setSaid({ ok: true, text: answer?.answer ?? `${title}: requested` });
     } catch (error) {
       setSaid({ ok: false, text: error instanceof Error ? error.message : String(error) });
     }
@@ -55,7 +55,8 @@ export function Actions({ machine }: { readonly machine: MachineDetail }) {
         <Confirm
           title={`${asking.title}: ${machine.name}`}
           says={asking.says}
-          word={machine.name}
+          verb={asking.verb ?? asking.title}
+          word={asking.isTyped ? machine.name : undefined}
           option={asking.option?.says}
           onYes={(ticked) => carryOut(asking, ticked)}
           onNo={() => setAsking(undefined)}

@@ -5,16 +5,19 @@ import { useApi } from '../state/resource.ts';
 import { tokenWanted } from '../state/token.ts';
 import type { AboutView } from '../types.ts';
 
-/** What somebody must know before they believe what they see. */
+/** What makes the rest of the page unreliable. */
 export function Banners() {
   const about = useApi<AboutView>('/api/about').data.value;
   return (
     <div class="banners" role="status">
       <Lost />
       {about?.cluster === false && (
-        <p class="banner warn">The Kubernetes API does not answer the host: pods and use are not known.</p>
+        <p class="banner warn">
+          The Kubernetes API server does not answer the host: pods and utilization are not known. Check the
+          host's kubeconfig and network.
+        </p>
       )}
-      {about?.dryRun && <p class="banner">Dry run: it decides and tells, and begins nothing.</p>}
+      {about?.dryRun && <p class="banner">Dry run: decisions are recorded, nothing is carried out.</p>}
       {about?.caption && <p class="banner story">{about.caption}</p>}
     </div>
   );

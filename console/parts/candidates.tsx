@@ -1,16 +1,16 @@
 import type { DecisionView } from '../../shared/view/shapes.ts';
 import { type Candidate, type Fate, fatesOf } from '../candidates.ts';
-import { amount, count, watts } from '../format.ts';
+import { count } from '../format.ts';
 import { MachineLink } from './links.tsx';
 
-/** So many are named at once; the rest when somebody asks. */
+/** So many are named at once; the rest is folded. */
 const named = 8;
 
-/** Every machine that was looked at, what became of it, and why. */
+/** Every machine that was considered, its verdict, and why. */
 export function Candidates({ candidates }: { readonly candidates: DecisionView['candidates'] }) {
   return (
     <section>
-      <h2>Candidates</h2>
+      <h2>All candidates</h2>
       <div class="scroll">
         <table class="candidates">
           <thead>
@@ -27,7 +27,7 @@ export function Candidates({ candidates }: { readonly candidates: DecisionView['
           </tbody>
         </table>
       </div>
-      {candidates.length === 0 && <p class="quiet">No machine was looked at.</p>}
+      {candidates.length === 0 && <p class="quiet">No machine was considered.</p>}
     </section>
   );
 }
@@ -59,18 +59,10 @@ function Row({ fate: { verdict, why, machines, count: all } }: { readonly fate: 
 
 const Named = ({ machines }: { readonly machines: readonly Candidate[] }) => (
   <ul class="named">
-    {machines.map(({ machine, watts: drawn, score }) => (
+    {machines.map(({ machine }) => (
       <li key={machine}>
         <MachineLink name={machine} />
-        {drawn !== undefined && <span class="quiet"> {watts(drawn)}</span>}
-        {score && <span class="quiet"> {scoreText(score)}</span>}
       </li>
     ))}
   </ul>
 );
-
-/** What each policy said of it: less is better. */
-const scoreText = (score: Readonly<Record<string, number>>): string =>
-  `(${Object.entries(score)
-    .map(([policy, value]) => `${policy} ${amount(value)}`)
-    .join(', ')})`;

@@ -1,10 +1,9 @@
-import type { EnergyView } from '../../shared/view/shapes.ts';
+import type { OverviewView } from '../../shared/view/shapes.ts';
 import { count, energy, watts } from '../format.ts';
 import { connection } from '../state/connection.ts';
 import { hashOf } from '../state/place.ts';
 import { useApi } from '../state/resource.ts';
 import { place } from '../state/route.ts';
-import type { Pods, Pools } from '../types.ts';
 
 const tabs = [
   { page: 'racks', title: 'Racks', also: ['machines'] },
@@ -41,21 +40,23 @@ export function Header() {
   );
 }
 
-/** The few numbers worth seeing from everywhere. */
+/** The few numbers worth seeing from everywhere: of one answer, so that they agree with each other. */
 function Figures() {
-  const pools = useApi<Pools>('/api/pools').data.value?.items;
-  const pods = useApi<Pods>('/api/pods?limit=200').data.value;
-  const saved = useApi<EnergyView>('/api/energy').data.value;
-  if (!pools || !pods || !saved) return <p class="figures" />;
-  const sum = (of: 'ready' | 'pending' | 'machines') => pools.reduce((total, pool) => total + pool[of], 0);
+  const overview = useApi<OverviewView>('/api/overview').data.value;
+  if (!overview) return <p class="figures" />;
+  const { ready, machines, coming, leaving, waiting, watts: drawn, kWhSaved } = overview;
   return (
     <p class="figures">
       <span>
-        <b>{sum('ready')}</b> of {sum('machines')} serve{sum('pending') > 0 && `, ${sum('pending')} coming`}
+        <b>{ready}</b> of {machines} ready
       </span>
-      <span class={pods.total > 0 ? 'alarm' : ''}>{count(pods.total, 'pod')} waiting</span>
-      <span>{watts(saved.wattsNow)}</span>
-      <span>{energy(saved.kWhSaved)} saved</span>
+      {coming > 0 && <span class="coming">{coming} coming</span>}
+      {leaving > 0 && <span class="leaving">{leaving} leaving</span>}
+      {waiting !== undefined && (
+        <span class={waiting > 0 ? 'alarm' : ''}>{count(waiting, 'pod')} waiting</span>
+      )}
+      <span>{watts(drawn)}</span>
+      <span>{energy(kWhSaved)} saved</span>
     </p>
   );
 }

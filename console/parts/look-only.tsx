@@ -3,7 +3,7 @@ import { tokenWanted } from '../state/token.ts';
 /** Why nothing can be pressed, and what to do about it. */
 export const LookOnly = ({ id }: { readonly id: string }) => (
   <p id={id} class="quiet">
-    The token of this tab may only look.{' '}
+    The token of this tab is read-only.{' '}
     <button
       type="button"
       class="plain"

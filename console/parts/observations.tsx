@@ -6,7 +6,7 @@ import { now } from '../state/clock.ts';
 import { Ago } from './ago.tsx';
 import { bootText } from './unit.tsx';
 
-/** Three things that are known apart, and never mixed up. */
+/** Three independent observations. */
 export function Observations({ machine }: { readonly machine: MachineDetail }) {
   const { power, bmc, node } = machine;
   const boot = bootOf(machine, now.value);
@@ -14,32 +14,30 @@ export function Observations({ machine }: { readonly machine: MachineDetail }) {
   return (
     <div class="cards observations">
       <Card
-        title={`Power, says the ${who}`}
+        title={`Power, from the ${who}`}
         says={power.state}
         tone={power.state === 'unknown' ? 'warn' : ''}
       >
         {proofOf(power)}
       </Card>
-      <Card
-        title={`Does the ${who} answer?`}
-        says={answerOf(bmc)}
-        tone={bmc.reachable === false || bmc.refused ? 'bad' : ''}
-      >
+      <Card title={who} says={answerOf(bmc)} tone={bmc.reachable === false || bmc.refused ? 'bad' : ''}>
         {machine.powerInterface} at {machine.mgmtAddress ?? 'no address'}
         {bmc.refused && (
           <>
             . {bmc.refused.message !== machine.error?.message && `${bmc.refused.message}. `}
-            Tried again <Ago time={bmc.refused.until} />, or at once when they change
+            Next try <Ago time={bmc.refused.until} />, or when the credentials change
           </>
         )}
       </Card>
       <Card
-        title="Node, says Kubernetes"
+        title="Node, from Kubernetes"
         says={node.name === undefined ? 'no node' : node.ready ? 'Ready' : 'not Ready'}
         tone={node.name !== undefined && !node.ready ? 'warn' : ''}
       >
         {node.name !== undefined && `${node.name}, ${count(node.pods ?? 0, 'pod')}. `}
-        {node.problem}
+        {power.state === 'off' && node.name !== undefined
+          ? 'The Node object remains while the machine is off.'
+          : node.problem}
         {boot && bootText(boot)}
       </Card>
     </div>
@@ -47,14 +45,14 @@ export function Observations({ machine }: { readonly machine: MachineDetail }) {
 }
 
 function proofOf({ state, inferred }: MachineDetail['power']): string {
-  if (state === 'unknown') return 'not read: taken neither for on nor for off';
-  return inferred ? 'inferred from what its node does: no proof' : 'two equal reads in a row';
+  if (state === 'unknown') return 'not read: neither on nor off is assumed';
+  return inferred ? 'inferred from its node, not read' : 'two equal reads in a row';
 }
 
 function answerOf({ reachable, refused }: MachineDetail['bmc']): string {
-  if (refused) return 'it refuses the credentials';
-  if (reachable === undefined) return 'not asked yet';
-  return reachable ? 'it answers' : 'it is silent';
+  if (refused) return 'refuses the credentials';
+  if (reachable === undefined) return 'not read yet';
+  return reachable ? 'answers' : 'does not answer';
 }
 
 interface CardProps {

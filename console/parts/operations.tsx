@@ -7,7 +7,7 @@ export function Operations({ operations }: { readonly operations: readonly Opera
   return (
     <section>
       <h2>Operations</h2>
-      {operations.length === 0 && <p class="quiet">None is kept.</p>}
+      {operations.length === 0 && <p class="quiet">None is recorded.</p>}
       <ol class="operations">
         {operations.map((operation) => (
           <li key={operation.id}>
@@ -25,8 +25,8 @@ function Operation({ operation }: { readonly operation: OperationView }) {
     <details open={end === undefined}>
       <summary>
         <At time={createdAt} /> <b>power {goal}</b>{' '}
-        <span class="tag" data-end={end ?? 'under way'}>
-          {end ?? 'under way'}
+        <span class="tag" data-end={end ?? 'in progress'}>
+          {end ?? 'in progress'}
           {endedAt !== undefined && ` after ${duration(endedAt - createdAt)}`}
         </span>{' '}
         {why}
@@ -39,7 +39,7 @@ function Operation({ operation }: { readonly operation: OperationView }) {
         )}
         {commands.map(({ verb, at }) => (
           <li key={`${at}${verb}`}>
-            <At time={at} /> told: {verb}
+            <At time={at} /> command: {verb}
           </li>
         ))}
         {progress.map(({ at, what }) => (

@@ -1,9 +1,9 @@
 import type { MachineView } from '../../shared/view/shapes.ts';
 import { hourly, watts } from '../format.ts';
-import type { Rack } from '../racks.ts';
+import { type Density, layoutOf, type Rack, shortNames } from '../racks.ts';
 import { Unit } from './unit.tsx';
 
-/** What they draw; of what is lent, what it costs. */
+/** Watts drawn; of slices of remote clusters, their price. */
 function costOf(machines: readonly MachineView[]): string {
   const sum = (of: (machine: MachineView) => number | undefined) =>
     machines.reduce((total, machine) => total + (of(machine) ?? 0), 0);
@@ -12,21 +12,51 @@ function costOf(machines: readonly MachineView[]): string {
     : watts(sum((machine) => machine.watts.now));
 }
 
-/** One rack with its machines, top to bottom. */
-export function RackBox({ rack: { name, machines } }: { readonly rack: Rack }) {
+/** As many characters as fit a row of each detail. */
+const mostCharacters = { full: 80, line: 20, name: 17, colour: 80 } as const;
+
+interface Props {
+  readonly rack: Rack;
+  readonly density: Density;
+}
+
+/** A rack with its machines at their units, top to bottom. */
+export function RackBox({ rack: { name, machines }, density: { detail, rowPx } }: Props) {
+  const { rows, numbered, slots } = layoutOf(machines);
+  const short = shortNames(
+    machines.map((machine) => machine.name),
+    mostCharacters[detail],
+  );
   return (
-    <section class="rack" aria-label={name ? `Rack ${name}` : 'Machines without a rack'}>
+    <section
+      class="rack"
+      data-detail={detail}
+      data-numbered={numbered || undefined}
+      aria-label={name ? `Rack ${name}` : 'Machines without a rack'}
+    >
       <h3>
-        {name || 'no rack'}
+        <span>{name || 'no rack'}</span>
         <span class="quiet">{costOf(machines)}</span>
       </h3>
-      <ul>
-        {machines.map((machine) => (
-          <li key={machine.name}>
-            <Unit machine={machine} />
-          </li>
-        ))}
-      </ul>
+      <div class="frame" style={{ '--rows': rows, '--u': `${rowPx}px` }}>
+        {numbered && detail !== 'colour' && <Numbers rows={rows} />}
+        <ul>
+          {slots.map(({ machine, row, rows: taken }) => (
+            <li key={machine.name} style={{ gridRow: `${row} / span ${taken}` }}>
+              <Unit machine={machine} shown={short.get(machine.name) ?? machine.name} detail={detail} />
+            </li>
+          ))}
+        </ul>
+      </div>
     </section>
   );
 }
+
+/** Every sixth unit is numbered, and the first. */
+const Numbers = ({ rows }: { readonly rows: number }) => (
+  <ol class="numbers-of-units" aria-hidden="true">
+    {Array.from({ length: rows }, (_, index) => rows - index).map((unit) => (
+      <li key={unit}>{unit === 1 || unit % 6 === 0 ? unit : ''}</li>
+    ))}
+  </ol>
+);

@@ -12,8 +12,8 @@ export function TokenForm() {
   return (
     <form class="token" onSubmit={submit}>
       <label>
-        This host wants a token (the content of its BAMEL_TOKEN_FILE, or of BAMEL_READ_TOKEN_FILE to look
-        only):
+        This host requires a token (the content of its BAMEL_TOKEN_FILE, or of BAMEL_READ_TOKEN_FILE for
+        read-only access):
         <input
           type="password"
           autoComplete="off"

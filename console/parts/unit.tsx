@@ -2,91 +2,123 @@ import { Component } from 'preact';
 import type { MachineView } from '../../shared/view/shapes.ts';
 import { type Boot, bootOf } from '../boot.ts';
 import { count, duration, money, percent, watts } from '../format.ts';
+import type { Detail } from '../racks.ts';
 import { now } from '../state/clock.ts';
 import { hashOf } from '../state/place.ts';
 
+interface Props {
+  readonly machine: MachineView;
+  /** Its name, as far as the row has room. */
+  readonly shown: string;
+  readonly detail: Detail;
+}
+
 /** A machine in its rack. Drawn again only when something about it is new. */
-export class Unit extends Component<{ readonly machine: MachineView }> {
-  override shouldComponentUpdate({ machine }: { readonly machine: MachineView }): boolean {
-    return machine !== this.props.machine;
+export class Unit extends Component<Props> {
+  override shouldComponentUpdate({ machine, shown, detail }: Props): boolean {
+    return machine !== this.props.machine || shown !== this.props.shown || detail !== this.props.detail;
   }
 
-  override render({ machine }: { readonly machine: MachineView }) {
-    const who = machine.made ? 'provider' : 'BMC';
-    const ill = machine.health.status === 'critical' || machine.health.status === 'warning';
+  override render({ machine, shown, detail }: Props) {
+    const problems = problemsOf(machine);
+    const says = [machine.name, machine.state, ...problems, machine.why].filter(Boolean).join(' · ');
+    const isMoving = machine.capacity === 'coming' || machine.capacity === 'leaving';
     return (
       <a
         class="unit"
         href={hashOf('machines', machine.name)}
         data-state={machine.state}
-        title={machine.why ?? ''}
+        data-problem={problems.length > 0 || undefined}
+        title={says}
+        aria-label={detail === 'full' ? undefined : says}
       >
-        <span class="lamp" aria-hidden="true" />
-        <span class="name">{machine.name}</span>
-        <span class="doing">
-          {machine.state}
-          {ill && <span class="ill"> · {machine.health.status}</span>}
-          {machine.bmc.reachable === false && <span class="ill"> · {who} silent</span>}
-          {machine.bmc.refused && <span class="ill"> · {who} refuses</span>}
-        </span>
-        <span class="figure">{costOf(machine)}</span>
-        <Progress machine={machine} />
+        {isMoving ? <Moving machine={machine} detail={detail} /> : <Fill share={loadOf(machine)} />}
+        {detail !== 'colour' && <span class="name">{shown}</span>}
+        {detail === 'line' && !isMoving && <span class="doing">{useText(machine) || machine.state}</span>}
+        {detail === 'full' && (
+          <>
+            <span class="figure">{costOf(machine)}</span>
+            <span class="doing">
+              {machine.state}
+              {problems.map((problem) => (
+                <span key={problem} class="ill">
+                  {' '}
+                  · {problem}
+                </span>
+              ))}
+            </span>
+            {!isMoving && <span class="says">{useText(machine)}</span>}
+          </>
+        )}
       </a>
     );
   }
 }
 
-/** What it draws; of what nobody has to pay the power for, its price. */
+/** What is wrong with it, in a word or two. */
+function problemsOf({ health, bmc, made }: MachineView): string[] {
+  const who = made ? 'provider' : 'BMC';
+  return [
+    ...(health.status === 'critical' || health.status === 'warning' ? [health.status] : []),
+    ...(bmc.reachable === false ? [`${who} silent`] : []),
+    ...(bmc.refused ? [`${who} refuses`] : []),
+  ];
+}
+
+/** Watts drawn; of a slice of a remote cluster, its price. */
 const costOf = ({ offer, hourlyRate, watts: { now: drawn } }: MachineView): string =>
   offer !== undefined && drawn === undefined && hourlyRate !== undefined
     ? `${money(hourlyRate)}/h`
     : watts(drawn);
 
-/** Only a machine that is on its way, or leaving, reads the clock. */
-function Progress({ machine }: { readonly machine: MachineView }) {
-  if (machine.drain && machine.capacity === 'leaving') {
-    const { podsLeft, podsTotal } = machine.drain;
-    return (
-      <Line
-        share={podsTotal > 0 ? 1 - podsLeft / podsTotal : 1}
-        says={`${podsLeft} of ${count(podsTotal, 'pod')} left`}
-      />
-    );
-  }
-  if (machine.capacity !== 'coming') return <Use machine={machine} />;
-  const boot = bootOf(machine, now.value);
-  return boot ? (
-    <Line share={boot.share ?? 0.15} says={bootText(boot)} unknown={boot.share === undefined} />
-  ) : null;
+/** The share of it that pods request: the scarcer of cpu and memory. */
+function loadOf({ resources, requested, capacity }: MachineView): number | undefined {
+  if (!requested || capacity !== 'serving') return undefined;
+  return Math.max(
+    ...['cpu', 'memory'].map((name) => (requested[name] ?? 0) / Math.max(1, resources[name] ?? 1)),
+  );
 }
 
-export const bootText = ({ elapsedMs, learnedMs }: Boot): string =>
-  learnedMs === undefined
-    ? `${duration(elapsedMs)}, its first boot`
-    : `${duration(elapsedMs)} of about ${duration(learnedMs)}`;
+function useText(machine: MachineView): string {
+  const load = loadOf(machine);
+  return load === undefined ? '' : `${percent(load)} · ${count(machine.node.pods ?? 0, 'pod')}`;
+}
 
-function Line(props: { readonly share: number; readonly says: string; readonly unknown?: boolean }) {
+/** Only a machine that boots or leaves reads the clock. */
+function Moving({ machine, detail }: { readonly machine: MachineView; readonly detail: Detail }) {
+  const { share, says } = progressOf(machine, now.value);
   return (
     <>
-      <span class="line" data-unknown={props.unknown || undefined} aria-hidden="true">
-        <span style={{ width: `${props.share * 100}%` }} />
-      </span>
-      <span class="says">{props.says}</span>
+      <Fill share={share} />
+      {detail === 'full' && <span class="says">{says}</span>}
+      {detail === 'line' && (
+        <span class="doing">
+          {machine.state} {share !== undefined && percent(share)}
+        </span>
+      )}
     </>
   );
 }
 
-/** How much of it pods ask for: the scarcer of cpu and memory. */
-function Use({ machine }: { readonly machine: MachineView }) {
-  const { resources, requested } = machine;
-  if (!requested) return null;
-  const share = Math.max(
-    ...['cpu', 'memory'].map((name) => (requested[name] ?? 0) / Math.max(1, resources[name] ?? 1)),
-  );
-  return (
-    <Line
-      share={Math.min(1, share)}
-      says={`${percent(share)} in use, ${count(machine.node.pods ?? 0, 'pod')}`}
-    />
-  );
+function progressOf(machine: MachineView, time: number): { share: number | undefined; says: string } {
+  const { drain } = machine;
+  if (machine.capacity === 'leaving' && drain) {
+    const { podsLeft, podsTotal } = drain;
+    return {
+      share: podsTotal > 0 ? 1 - podsLeft / podsTotal : 1,
+      says: `${podsLeft} of ${count(podsTotal, 'pod')} left`,
+    };
+  }
+  const boot = bootOf(machine, time);
+  return boot ? { share: boot.share, says: bootText(boot) } : { share: undefined, says: '' };
 }
+
+export const bootText = ({ elapsedMs, learnedMs }: Boot): string =>
+  learnedMs === undefined
+    ? `${duration(elapsedMs)}, first boot`
+    : `${duration(elapsedMs)} of about ${duration(learnedMs)}`;
+
+const Fill = ({ share }: { readonly share: number | undefined }) =>
+  share === undefined ? null : (
+    <span class="fill" aria-hidden="true" style={{ width: `${Math.min(1, share) * 100}%` }} />
+  );

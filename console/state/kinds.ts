@@ -1,14 +1,15 @@
 /** Which answers change when the host says that a kind of thing did. */
 const dependents: Readonly<Record<string, RegExp>> = {
-  machines: /^\/api\/(machines|pools|events|energy)/,
-  pools: /^\/api\/pools/,
+  machines: /^\/api\/(overview|machines|pools|events|energy)/,
+  pools: /^\/api\/(overview|pools)/,
   operations: /^\/api\/(operations|machines\/)/,
-  decisions: /^\/api\/(decisions|pods|pools)/,
-  about: /^\/api\/about/,
+  decisions: /^\/api\/(overview|decisions|pods|pools)/,
+  cluster: /^\/api\/(overview|machines|pods|pools|about)/,
+  about: /^\/api\/(overview|about)/,
 };
 
-/** What is seen of the cluster is not in the store: nobody says when it changes, so it is asked for now and then. */
-const unannounced = /^\/api\/(machines|pools|pods|pressure|energy|about)/;
+/** What changes with time alone, or where no one announces it, is asked for now and then. */
+const unannounced = /^\/api\/(overview|machines|pools|pods|pressure|energy|trend|about)/;
 
 export const changesWith = (path: string, kinds: readonly string[] | undefined): boolean =>
   kinds === undefined || kinds.some((kind) => dependents[kind]?.test(path) ?? false);

@@ -1,13 +1,23 @@
 import { type Signal, signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
+import { backoffMs } from './backoff.ts';
 import { call, Refused } from './call.ts';
+import { now } from './clock.ts';
 import { changesUnannounced, changesWith } from './kinds.ts';
 import { share } from './share.ts';
 
 export interface Resource<Data> {
   readonly data: Signal<Data | undefined>;
-  /** Why there is none, or none that is newer, when the host said so. That it is silent, a banner tells. */
-  readonly problem: Signal<string | undefined>;
+  /** Why there is none, or none that is newer, when the host said so. A banner reports a silent host. */
+  readonly problem: Signal<Problem | undefined>;
+  /** When the host last answered. */
+  readonly readAt: Signal<number>;
+}
+
+interface Problem {
+  readonly message: string;
+  /** Asking again would not help: it is not there, or not for this token. */
+  readonly final: boolean;
 }
 
 interface Held extends Resource<unknown> {
@@ -16,6 +26,8 @@ interface Held extends Resource<unknown> {
   etag: string;
   busy: boolean;
   stale: boolean;
+  failures: number;
+  timer?: ReturnType<typeof setTimeout> | undefined;
 }
 
 const held = new Map<string, Held>();
@@ -29,7 +41,9 @@ export function useApi<Data>(path: `/${string}`): Resource<Data> {
     load(resource);
     return () => {
       resource.users -= 1;
-      if (resource.users === 0) held.delete(path);
+      if (resource.users > 0) return;
+      held.delete(path);
+      clearTimeout(resource.timer);
     };
   }, [resource, path]);
   // The path says what is answered there: apps/api/routes.ts is the other end of this.
@@ -39,6 +53,11 @@ export function useApi<Data>(path: `/${string}`): Resource<Data> {
 /** Asks again for what is on the screen and may have changed; everything when the kinds are not known. */
 export function refresh(kinds?: readonly string[]): void {
   for (const resource of held.values()) if (changesWith(resource.path, kinds)) load(resource);
+}
+
+/** Asks again now. */
+export function retry(of: Resource<unknown>): void {
+  for (const resource of held.values()) if (resource.problem === of.problem) load(resource);
 }
 
 /** Asks now and then for what nobody announces. */
@@ -56,21 +75,33 @@ function hold(path: `/${string}`): Held {
     path,
     data: signal(undefined),
     problem: signal(undefined),
+    readAt: signal(0),
     users: 0,
     etag: '',
     busy: false,
     stale: false,
+    failures: 0,
   };
   held.set(path, made);
   return made;
 }
 
 function refused(resource: Held, { status, message }: Refused): void {
-  resource.problem.value = message;
+  const final = status === 403 || status === 404;
+  resource.problem.value = { message, final };
   // Any other answer, of a busy host or of a proxy before one that is away, says nothing of what was known.
-  if (status !== 403 && status !== 404) return;
+  if (!final) return;
   resource.data.value = undefined;
   resource.etag = '';
+}
+
+/** A failure is not the end: nothing else would ask again for what only changes by announcement. */
+function tryLater(resource: Held): void {
+  resource.failures += 1;
+  clearTimeout(resource.timer);
+  resource.timer = setTimeout(() => {
+    if (resource.users > 0) load(resource);
+  }, backoffMs(resource.failures));
 }
 
 /** One request at a time: what changes meanwhile is asked for once more afterwards. */
@@ -87,9 +118,15 @@ async function load(resource: Held): Promise<void> {
       resource.data.value = share(resource.data.value, await response.json());
       resource.etag = response.headers.get('etag') ?? '';
     }
+    resource.failures = 0;
+    resource.readAt.value = now.value;
     resource.problem.value = undefined;
   } catch (error) {
-    if (error instanceof Refused && error.status !== 401) refused(resource, error);
+    if (!(error instanceof Refused)) tryLater(resource);
+    else if (error.status !== 401) {
+      refused(resource, error);
+      if (!resource.problem.value?.final) tryLater(resource);
+    }
   } finally {
     resource.busy = false;
     if (resource.stale && resource.users > 0) load(resource);

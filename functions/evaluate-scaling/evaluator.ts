@@ -1,3 +1,4 @@
+import type { ClusterView } from '../../shared/core/cluster/cluster.ts';
 import { decide } from '../../shared/core/decide/decide.ts';
 import type { Decision } from '../../shared/core/decide/decision.ts';
 import { alertReadings, noteAlerts } from '../../shared/core/decide/signals/alert-book.ts';
@@ -15,6 +16,7 @@ export type Evaluator = (added?: readonly Alert[]) => Promise<{
   readonly decision: Decision;
   readonly records: readonly MachineRecord[];
   readonly settings: Settings;
+  readonly cluster: ClusterView;
   readonly triggers: ReadTriggers;
 }>;
 
@@ -46,6 +48,6 @@ export function createEvaluator(deps: Deps): Evaluator {
       pressure,
       offers,
     };
-    return { decision: decide(snapshot, now), records: machines, settings, triggers };
+    return { decision: decide(snapshot, now), records: machines, settings, cluster, triggers };
   };
 }

@@ -1,6 +1,9 @@
 import { z } from 'zod';
 import { createUnmetReporter } from '../../shared/adapters/kubernetes/unmet-reporter.ts';
+import { useOf } from '../../shared/core/cluster/node-use.ts';
 import type { DecisionRecord, Intent } from '../../shared/core/decide/decision.ts';
+import { waitingPods } from '../../shared/core/decide/snapshot.ts';
+import { sampleOf } from '../../shared/core/energy/trend.ts';
 import type { MachineEvent } from '../../shared/core/machine/lifecycle.ts';
 import { newStatus } from '../../shared/core/machine/machine.ts';
 import { done, type Outcome, rejected, retryLater } from '../../shared/core/outcome.ts';
@@ -15,6 +18,7 @@ import { looksLikeWebhook, Webhook } from '../../shared/schema/webhook.ts';
 import type { Handler } from '../../shared/server/function.ts';
 import { openDecisions } from '../../shared/state/decisions.ts';
 import { openEnergy } from '../../shared/state/energy.ts';
+import { createTrendWriter } from '../../shared/state/trend.ts';
 import { underLease } from '../../shared/state/leases.ts';
 import type { MachineRecord } from '../../shared/state/machine-record.ts';
 import { applyEvent, resize, saveIdle } from '../../shared/state/machine-writes.ts';
@@ -54,13 +58,14 @@ const patienceMs = 2_000;
 /** Builds a snapshot, calls the core, and stores the intents and the decision record. */
 export function evaluateScaling(deps: Deps): Handler<z.output<typeof EvaluateInput>> {
   const last: LastEvaluation = { summary: '', unmet: [] };
+  const writeTrend = createTrendWriter(deps.inventory.store);
   const reportUnmet = createUnmetReporter(deps.cluster, deps.clock);
   const evaluator = createEvaluator(deps);
   const alertQueue = createAlertQueue(deps);
   const pressureQueue = createPressureQueue(deps);
   const run = async (): Promise<Outcome> => {
     const outcome = await underLease(deps, 'evaluate', leaseTtlMs, { ms: patienceMs }, (lease) =>
-      decideAndWrite(deps, evaluator, lease, last),
+      decideAndWrite(deps, evaluator, lease, last, writeTrend),
     );
     if (!outcome) return retryLater(1_000, 'another instance is deciding just now');
     // Outside the lease, so that no other evaluation waits for it.
@@ -105,10 +110,11 @@ async function decideAndWrite(
   evaluator: Evaluator,
   lease: Lease,
   last: LastEvaluation,
+  writeTrend: ReturnType<typeof createTrendWriter>,
 ): Promise<Outcome> {
   const counted = countEvaluation(deps.metrics);
   for (let tries = 1; ; tries += 1) {
-    const [{ decision, records, settings, triggers }, recordDecision, countEnergy] = await Promise.all([
+    const [{ decision, records, settings, cluster, triggers }, recordDecision, countEnergy] = await Promise.all([
       evaluator(),
       openDecisions(deps.inventory.store),
       openEnergy(deps.inventory.store),
@@ -143,6 +149,16 @@ async function decideAndWrite(
       recordDecision(id, decision.record, acted, lease),
       countEnergy(records, lease, deps.clock.now()),
     ]);
+    const now = deps.clock.now();
+    await writeTrend(
+      (since) =>
+        sampleOf(
+          { machines: records, use: useOf(cluster), waiting: waitingPods(cluster).length, since },
+          now,
+        ),
+      lease,
+      now,
+    );
     if (conflicts > 0 && tries < maxTries) continue;
     counted(decision.record, settings.dryRun ? 'dry-run' : acted ? 'acted' : 'idle');
     return done(decisionResponse(id, decision.record));

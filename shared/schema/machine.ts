@@ -67,6 +67,13 @@ export const MachineSpec = z
       .optional()
       .describe('what it boots from the network when it is powered on'),
     rack: z.string().optional().describe('where it stands; power-ons can be limited per rack'),
+    rackUnit: z
+      .int()
+      .min(1)
+      .max(100)
+      .optional()
+      .describe('the lowest unit that it takes in its rack, counted from the bottom'),
+    rackHeight: z.int().min(1).max(50).optional().describe('how many units it takes; 1 unless given'),
     zone: z.string().optional().describe('the failure domain it is in'),
     powerCircuit: z
       .string()

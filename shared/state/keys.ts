@@ -23,7 +23,10 @@ export const keys = {
       | 'triggers'
       | 'caption'
       | 'discovery'
-      | 'peering-audit',
+      | 'peering-audit'
+      | 'trend-minute'
+      | 'trend-ten-minutes'
+      | 'trend-hour',
   ) => `/baremetal/global/${part}`,
   peeringNonce: (cluster: string) => `/baremetal/global/peering-nonce-${cluster}`,
   pressures: '/baremetal/global/pressure-',

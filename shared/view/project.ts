@@ -1,4 +1,5 @@
-import type { ClusterView, Pod } from '../core/cluster/cluster.ts';
+import type { Pod } from '../core/cluster/cluster.ts';
+import type { Use } from '../core/cluster/node-use.ts';
 import { add, type Resources } from '../core/cluster/resources.ts';
 import type { DecisionRecord } from '../core/decide/decision.ts';
 import { capacityOf, isSetAside, lifecycle } from '../core/machine/lifecycle.ts';
@@ -17,19 +18,6 @@ import type {
   PoolView,
 } from './shapes.ts';
 
-/** What runs on each node. */
-export type Use = ReadonlyMap<string, { readonly pods: number; readonly requests: Resources }>;
-
-export function useOf(cluster: ClusterView | undefined): Use {
-  const use = new Map<string, { pods: number; requests: Resources }>();
-  for (const pod of cluster?.pods ?? []) {
-    if (!pod.node || pod.finished) continue;
-    const before = use.get(pod.node) ?? { pods: 0, requests: {} };
-    use.set(pod.node, { pods: before.pods + 1, requests: add(before.requests, pod.requests) });
-  }
-  return use;
-}
-
 export function machineView(record: MachineRecord, use: Use): MachineView {
   const { spec, status, metrics, history } = record;
   const { means, waitsFor, capacity } = lifecycle[status.state];
@@ -39,6 +27,8 @@ export function machineView(record: MachineRecord, use: Use): MachineView {
     name: spec.name,
     pool: spec.pool,
     rack: spec.rack,
+    rackUnit: spec.rackUnit,
+    rackHeight: spec.rackHeight,
     zone: spec.zone,
     powerCircuit: spec.powerCircuit,
     powerInterface: spec.powerInterface,
@@ -170,6 +160,7 @@ export function decisionSummary({ id, at, summary, intents, unmet }: StoredDecis
     summary,
     powerOn: named('power-on'),
     drain: named('drain'),
+    intents: intents.length,
     unmet: unmet.reduce((sum, { pods }) => sum + pods, 0),
   };
 }

@@ -1,9 +1,9 @@
 import type { z } from 'zod';
+import type { Use } from '../core/cluster/node-use.ts';
 import type { Snapshot } from '../core/decide/snapshot.ts';
 import type { May } from '../server/routes.ts';
 import type { RemoteView } from './offers.ts';
-import type { Use } from './project.ts';
-import type { EnergyView, PressureView } from './shapes.ts';
+import type { EnergyView, PressureView, TrendView } from './shapes.ts';
 import type { Surroundings } from './surroundings.ts';
 import type { View } from './view.ts';
 
@@ -12,6 +12,8 @@ export interface ApiDeps {
   readonly surroundings: Surroundings;
   now(): number;
   energy(): Promise<EnergyView>;
+  /** Throws HttpError for a range that is not kept. */
+  trend(range: string): Promise<TrendView>;
   pressure(): Promise<readonly PressureView[]>;
   readonly remote: RemoteView;
   /** Throws ClusterError while the cluster is away. */
@@ -21,6 +23,7 @@ export interface ApiDeps {
 interface Asked extends ApiDeps {
   readonly use: Use;
   readonly name: string;
+  readonly query: URLSearchParams;
   /** What whoever asks may do. */
   readonly may: May;
 }
@@ -31,6 +34,8 @@ export interface ApiRow {
   readonly summary: string;
   readonly shape: z.ZodType;
   readonly list?: boolean;
+  /** Query parameters beside those of pages, and what they mean. */
+  readonly query?: Readonly<Record<string, string>>;
   /** Another one at every look, whatever the store says. */
   readonly volatile?: boolean;
   /** A name may have slashes in it. */

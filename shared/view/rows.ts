@@ -3,6 +3,7 @@ import { waitingPods } from '../core/decide/snapshot.ts';
 import { HttpError } from '../server/http-response.ts';
 import { explainRows } from './explain.ts';
 import { offerRows } from './offer-rows.ts';
+import { overviewNow } from './overview.ts';
 import {
   decisionSummary,
   decisionView,
@@ -23,10 +24,13 @@ import {
   MachineDetailShape,
   MachineShape,
   OperationShape,
+  OverviewShape,
   PodShape,
   PoolShape,
   PressureShape,
+  TrendShape,
 } from './shapes.ts';
+import { ranges } from './trend.ts';
 
 const found = <Item>(item: Item | undefined, what: string): Item => {
   if (item !== undefined) return item;
@@ -120,6 +124,21 @@ export const rows: readonly ApiRow[] = [
     shape: EnergyShape,
     volatile: true,
     answer: ({ energy }) => energy(),
+  },
+  {
+    path: '/api/overview',
+    summary: 'machines, pods and watts in figures, and what comes next',
+    shape: OverviewShape,
+    volatile: true,
+    answer: overviewNow,
+  },
+  {
+    path: '/api/trend',
+    summary: 'how machines, pods, utilization and watts changed',
+    shape: TrendShape,
+    volatile: true,
+    query: { range: `${Object.keys(ranges).join(', ')}; 1h unless given` },
+    answer: ({ trend, query }) => trend(query.get('range') ?? '1h'),
   },
   {
     path: '/api/about',

@@ -35,6 +35,8 @@ export const MachineShape = z.object({
   name: z.string(),
   pool: z.string(),
   rack: z.string().optional(),
+  rackUnit: z.number().optional().describe('the lowest unit that it takes, counted from the bottom'),
+  rackHeight: z.number().optional().describe('how many units it takes; 1 unless given'),
   zone: z.string().optional(),
   powerCircuit: z.string().optional(),
   powerInterface: z.string(),
@@ -130,6 +132,7 @@ export const DecisionSummaryShape = z.object({
   summary: z.string(),
   powerOn: z.array(z.string()),
   drain: z.array(z.string()),
+  intents: z.number().describe('how many changes it made, of every kind'),
   unmet: z.number(),
 });
 
@@ -194,10 +197,46 @@ export const PressureShape = z.object({
 export const EnergyShape = z.object({
   wattsNow: z.number().describe('of all machines, measured or estimated'),
   wattsIfAllOn: z.number().describe('if every machine were on and idle or as it is'),
+  kWhUsed: z.number().describe('since the count began'),
   kWhSaved: z.number().describe('since the count began'),
   moneySaved: z.number().optional().describe('at the tariff of the settings'),
   since: time.optional(),
-  series: z.array(z.object({ at: time, watts: z.number(), allOn: z.number() })),
+});
+
+export const TrendShape = z.object({
+  from: time,
+  to: time,
+  at: z.array(time),
+  series: z
+    .record(z.string(), z.array(z.number().nullable()))
+    .describe(
+      'one number for every `at`: state/… machines, pods/waiting, used/POOL percent, watts/now, watts/all-on, begun/… since the sample before',
+    ),
+  boots: z.array(z.object({ machine: z.string(), at: time, ms: z.number() })),
+});
+
+export const UpcomingShape = z.object({
+  kind: z.enum(['boot', 'drain', 'power-off', 'idle', 'retry', 'pause', 'schedule']),
+  at: time.optional().describe('absent where it is not known'),
+  machine: z.string().optional(),
+  pool: z.string(),
+  why: z.string(),
+});
+
+export const OverviewShape = z.object({
+  machines: z.number(),
+  states: z.record(z.string(), z.number()),
+  ready: z.number(),
+  coming: z.number(),
+  leaving: z.number(),
+  waiting: z.number().optional().describe('pods without a node; absent while the cluster does not answer'),
+  watts: z.number(),
+  kWhSaved: z.number(),
+  next: z.array(UpcomingShape).describe('what is under way or due, the earliest first'),
+  decision: z
+    .object({ id: z.string(), at: time, summary: z.string(), limits: z.array(z.string()), unmet: z.number() })
+    .optional()
+    .describe('the last one that was recorded'),
 });
 
 export const AboutShape = z.object({
@@ -221,5 +260,8 @@ export type HistoryView = z.infer<typeof HistoryShape>;
 export type PodView = z.infer<typeof PodShape>;
 export type PressureView = z.infer<typeof PressureShape>;
 export type EnergyView = z.infer<typeof EnergyShape>;
+export type TrendView = z.infer<typeof TrendShape>;
+export type UpcomingView = z.infer<typeof UpcomingShape>;
+export type OverviewView = z.infer<typeof OverviewShape>;
 export type AboutView = z.infer<typeof AboutShape>;
 export type ExplanationView = z.infer<typeof ExplanationShape>;

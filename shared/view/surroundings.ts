@@ -1,8 +1,8 @@
 import type { Clock } from '../../shared/ports/clock.ts';
 import type { Cluster } from '../../shared/ports/cluster.ts';
 import type { ClusterView } from '../core/cluster/cluster.ts';
+import { type Use, useOf } from '../core/cluster/node-use.ts';
 import { waitingPods } from '../core/decide/snapshot.ts';
-import { type Use, useOf } from './project.ts';
 
 /** The cluster as it was a moment ago. People look at machines also when the cluster does not answer. */
 export interface Surroundings {

@@ -30,6 +30,7 @@ beforeAll(async () => {
       summary: 'nothing',
       powerOn: [],
       drain: [],
+      intents: 0,
       unmet: 0,
     }));
     return answer(200, { items: items.slice(after, after + 2), ...(after === 0 && { next: 2 }) });

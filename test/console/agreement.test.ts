@@ -2,10 +2,14 @@ import { globSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { actions } from '../../console/actions.ts';
 import { stateOrder } from '../../console/racks.ts';
+import { knownPolicies } from '../../console/scores.ts';
 import { changesUnannounced, changesWith } from '../../console/state/kinds.ts';
+import { ranges as consoleRanges } from '../../console/state/range.ts';
 import { functionTable } from '../../functions/index.ts';
 import { states } from '../../shared/core/machine/lifecycle.ts';
+import { policyNames } from '../../shared/core/scale-up/policy-names.ts';
 import { rows } from '../../shared/view/rows.ts';
+import { ranges } from '../../shared/view/trend.ts';
 
 const folder = fileURLToPath(new URL('../../console/', import.meta.url));
 const read = (file: string): string => readFileSync(`${folder}${file}`, 'utf8');
@@ -45,7 +49,7 @@ test('every path that the console asks for is answered', () => {
 });
 
 test.each(asked)('%s is asked for again when it changes', (path) => {
-  const kinds = ['machines', 'pools', 'operations', 'decisions', 'about'];
+  const kinds = ['machines', 'pools', 'operations', 'decisions', 'cluster', 'about'];
   const announced = kinds.some((kind) => changesWith(path, [kind]));
   expect(announced || changesUnannounced(path)).toBe(true);
   expect([changesWith(path, undefined), changesWith(path, ['others'])]).toEqual([true, false]);
@@ -58,4 +62,12 @@ test('text of others is only ever shown as text, and nothing is asked of other h
       file,
       false,
     ]);
+});
+
+test('every policy has a unit of its own', () => {
+  expect(knownPolicies.toSorted()).toEqual([...policyNames].sort());
+});
+
+test('every range of the plots is one that the API keeps', () => {
+  expect(consoleRanges).toEqual(Object.keys(ranges));
 });

@@ -5,7 +5,6 @@ import { matches, zonesOf } from '../../console/racks.ts';
 import { backoffMs } from '../../console/state/backoff.ts';
 import { hashOf, parseHash } from '../../console/state/place.ts';
 import { createSseParser, type ServerEvent } from '../../console/state/sse.ts';
-import { shownRows } from '../../console/windowed.ts';
 import type { MachineView } from '../../shared/view/shapes.ts';
 
 describe('server-sent events', () => {
@@ -39,35 +38,6 @@ test('waits grow with failures, up to a bound, and are spread', () => {
 });
 
 test.each([
-  [
-    { rows: 10_000, top: 0, height: 600 },
-    { from: 0, to: 28 },
-  ],
-  [
-    { rows: 10_000, top: 30_000, height: 600 },
-    { from: 992, to: 1_028 },
-  ],
-  [
-    { rows: 10_000, top: 299_400, height: 600 },
-    { from: 9_972, to: 10_000 },
-  ],
-  [
-    { rows: 3, top: 0, height: 600 },
-    { from: 0, to: 3 },
-  ],
-  [
-    { rows: 0, top: 0, height: 600 },
-    { from: 0, to: 0 },
-  ],
-  [
-    { rows: 5, top: 9_000, height: 600 },
-    { from: 5, to: 5 },
-  ],
-])('of %o the rows %o are drawn', ({ rows, top, height }, shown) => {
-  expect(shownRows(rows, 30, top, height)).toEqual(shown);
-});
-
-test.each([
   ['', { page: 'racks', name: '' }],
   ['#/', { page: 'racks', name: '' }],
   ['#/pools', { page: 'pools', name: '' }],
@@ -96,7 +66,7 @@ test('numbers as people read them', () => {
   expect([undefined, 0, 1_234, 12_345].map(watts)).toEqual(['–', '0 W', '1234 W', '12.3 kW']);
   expect([0.0123, 2.5].map(energy)).toEqual(['12.3 Wh', '2.5 kWh']);
   expect(resources({ cpu: 2_500, memory: 4 * 2 ** 30, 'nvidia.com/gpu': 1, pods: 0 })).toBe(
-    '2.5 cpu · 4 Gi memory · 1 nvidia.com/gpu',
+    '2.5\u00a0cpu · 4\u00a0Gi\u00a0memory · 1\u00a0nvidia.com/gpu',
   );
   expect(resources({})).toBe('nothing');
   const noon = new Date(2026, 10, 16, 12, 0, 5).getTime();
@@ -139,7 +109,7 @@ test('machines stand in their racks, in the order people count', () => {
   ]);
 });
 
-test('slices of remote clusters stand with whoever lends them', () => {
+test('slices of remote clusters stand with their provider', () => {
   const zones = zonesOf([
     machine({ name: 's-1', offer: 'cloud-a.large' }),
     machine({ name: 's-2', offer: 'cloud-b.small' }),

@@ -43,7 +43,7 @@ test('from source the console is bundled when it is first looked at, and small',
   const sizes = await Promise.all(files.map(async (file) => (await zipped(`${url}/${file}`)).length));
   const total = sizes.reduce((sum, size) => sum + size, 0);
   expect(total).toBeGreaterThan(5_000);
-  expect(total).toBeLessThan(40_000);
+  expect(total).toBeLessThan(80_000);
   expect(gunzipSync(await zipped(`${url}/console/main.js`)).toString()).toContain('/api/stream');
 });
 

@@ -26,12 +26,3 @@ test('nothing is claimed for time that nobody watched, nor for a clock that went
 test('what is made on demand saves nothing while it is not there', () => {
   expect(addEnergy(undefined, [at('vm', 'off', true)], 0)).toMatchObject({ watts: 0, allOn: 0 });
 });
-
-test('the series is bounded and has a point every five minutes', () => {
-  let energy = addEnergy(undefined, [at('a', 'on')], 0);
-  for (let now = minute; now < 3 * 7 * 24 * 60 * minute; now += minute)
-    energy = addEnergy(energy, [at('a', 'on')], now);
-  expect(energy.series).toHaveLength(2_016);
-  const [first, second] = energy.series;
-  expect((second?.at ?? 0) - (first?.at ?? 0)).toBe(5 * minute);
-});

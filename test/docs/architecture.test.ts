@@ -61,6 +61,7 @@ test('the store table has every key and no other', () => {
       ...(['config', 'stats', 'source', 'power-ons', 'alerts', 'triggers', 'energy', 'caption'] as const).map(
         (part) => keys.global(part),
       ),
+      ...(['minute', 'ten-minutes', 'hour'] as const).map((tier) => keys.global(`trend-${tier}`)),
       keys.global('discovery'),
       keys.global('peering-audit'),
       keys.peeringNonce('{cluster}'),

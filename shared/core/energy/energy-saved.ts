@@ -1,7 +1,7 @@
 import { capacityOf } from '../machine/lifecycle.ts';
 import type { Machine } from '../machine/machine.ts';
 
-/** What all machines draw, against what they would if none were ever powered off. Bounded, however long it is kept. */
+/** What all machines draw, against what they would if none were ever powered off. */
 export interface Energy {
   readonly since: number;
   readonly at: number;
@@ -9,14 +9,10 @@ export interface Energy {
   readonly allOn: number;
   readonly wattHours: number;
   readonly wattHoursSaved: number;
-  readonly series: readonly { readonly at: number; readonly watts: number; readonly allOn: number }[];
 }
 
 /** A gap longer than this was nobody's watch: nothing is claimed for it. */
 const longestGapMs = 15 * 60_000;
-const pointEveryMs = 5 * 60_000;
-/** A week of points. */
-const mostPoints = 2_016;
 const hourMs = 3_600_000;
 
 /** Measured where the BMC measures; otherwise half-way between idle and maximum while it is on. */
@@ -39,9 +35,6 @@ export function addEnergy(before: Energy | undefined, machines: readonly Machine
   const gap = before ? now - before.at : 0;
   const hours = gap > 0 && gap <= longestGapMs ? gap / hourMs : 0;
   const saved = before ? before.allOn - before.watts : 0;
-  const series = before?.series ?? [];
-  const due = now - (series.at(-1)?.at ?? 0) >= pointEveryMs;
-  const point = { at: now, watts: Math.round(watts), allOn: Math.round(allOn) };
   return {
     since: before?.since ?? now,
     at: now,
@@ -49,6 +42,5 @@ export function addEnergy(before: Energy | undefined, machines: readonly Machine
     allOn,
     wattHours: (before?.wattHours ?? 0) + (before?.watts ?? 0) * hours,
     wattHoursSaved: (before?.wattHoursSaved ?? 0) + saved * hours,
-    series: due ? [...series, point].slice(-mostPoints) : series,
   };
 }

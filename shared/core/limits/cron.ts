@@ -71,3 +71,9 @@ export function sinceLast(text: string, now: number, timeZone = 'UTC'): number |
   const last = parse(text, timeZone)?.previousRuns(1, reference)[0];
   return last && now - last.getTime();
 }
+
+/** In how many milliseconds the line matches next; undefined when it never does. */
+export function untilNext(text: string, now: number, timeZone = 'UTC'): number | undefined {
+  const next = parse(text, timeZone)?.nextRun(new Date(now));
+  return next ? next.getTime() - now : undefined;
+}

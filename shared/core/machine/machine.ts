@@ -17,6 +17,9 @@ export interface MachineSpec {
   /** Names what the machine boots from the network, once, when it is powered on. */
   readonly bootProfile?: string | undefined;
   readonly rack?: string | undefined;
+  /** The lowest unit that it takes, counted from the bottom, and how many it takes. */
+  readonly rackUnit?: number | undefined;
+  readonly rackHeight?: number | undefined;
   readonly zone?: string | undefined;
   readonly powerCircuit?: string | undefined;
   readonly resources: Resources;

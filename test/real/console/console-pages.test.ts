@@ -25,13 +25,13 @@ describeWith(['chromium'], 'the pages of the console, in Chromium', () => {
   /** The page, and something that it must say. */
   const pages = [
     ['racks', 'shelf-2'],
-    ['pools', 'cannot be served by any pool'],
+    ['pools', 'No pool can serve'],
     ['timeline', 'powering-on'],
     ['decisions', 'unmet'],
     ['decisions/latest', '30 cpu wanted'],
     ['pods', 'people/huge-'],
-    ['energy', 'if everything were on'],
-    ['machines/tower-1', 'Does the BMC answer?'],
+    ['energy', 'if all machines were on'],
+    ['machines/tower-1', 'Power, from the BMC'],
   ] as const;
 
   test.each([
@@ -84,7 +84,7 @@ describeWith(['chromium'], 'the pages of the console, in Chromium', () => {
     };
     const { page } = await openPage(browser);
     await page.goto(`${world.url()}/#/machines/${node}`);
-    await page.getByText('Node, says Kubernetes').waitFor();
+    await page.getByText('Node, from Kubernetes').waitFor();
     expect(await page.getByText('Pressure on its node').count()).toBe(0);
     await tell({ sequence: 1, level: 0.83 });
     await page.getByText('Pressure on its node: cpu 83 %, rising.').waitFor();
@@ -105,7 +105,7 @@ describeWith(['chromium'], 'the pages of the console, in Chromium', () => {
       expect(await units.allTextContents()).toEqual([expect.stringContaining('tower-1')]),
     );
     await page.getByRole('searchbox').fill('nothing-like-it');
-    await page.getByText('No machine is like that.').waitFor();
+    await page.getByText('No machine matches.').waitFor();
     await page.context().close();
   });
 });
