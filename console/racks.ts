@@ -65,7 +65,7 @@ export function matches(machine: MachineView, text: string, state: string): bool
 }
 
 /** A machine and the rows that it takes, the first one at the top. */
-export interface Slot {
+interface Slot {
   readonly machine: MachineView;
   readonly row: number;
   readonly rows: number;

@@ -10,7 +10,7 @@ import { Loaded } from './loaded.tsx';
 const whole = (value: number): string => String(Math.round(value * 10) / 10);
 const share = (value: number): string => `${Math.round(value)} %`;
 
-export const useTrend = () => useApi<TrendView>(`/api/trend?range=${range.value}`);
+const useTrend = () => useApi<TrendView>(`/api/trend?range=${range.value}`);
 
 /** One plot of the history that the host keeps. */
 export function Trend({ of }: { readonly of: keyof typeof plots }) {

@@ -215,7 +215,7 @@ export const TrendShape = z.object({
   boots: z.array(z.object({ machine: z.string(), at: time, ms: z.number() })),
 });
 
-export const UpcomingShape = z.object({
+const UpcomingShape = z.object({
   kind: z.enum(['boot', 'drain', 'power-off', 'idle', 'retry', 'pause', 'schedule']),
   at: time.optional().describe('absent where it is not known'),
   machine: z.string().optional(),

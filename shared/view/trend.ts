@@ -78,7 +78,7 @@ export function createTrend(
 }
 
 /** Every boot that the machines' histories still know, the latest last. */
-export function bootsOf(machines: readonly MachineRecord[], from: number): TrendView['boots'] {
+function bootsOf(machines: readonly MachineRecord[], from: number): TrendView['boots'] {
   return machines
     .flatMap(({ spec, history }) => boots(history).map((boot) => ({ machine: spec.name, ...boot })))
     .filter(({ at }) => at > from)
