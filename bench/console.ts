@@ -1,6 +1,6 @@
 import type { CDPSession, Page } from 'playwright-core';
-import { launchBrowser, openPage } from '../tools/support/browser.ts';
 import { type ConsoleHost, startConsoleHost } from '../test/real/console/store-world.ts';
+import { launchBrowser, openPage } from '../tools/support/browser.ts';
 import { findProgram } from '../tools/support/programs.ts';
 import type { Table } from './table.ts';
 

@@ -18,10 +18,10 @@ import { looksLikeWebhook, Webhook } from '../../shared/schema/webhook.ts';
 import type { Handler } from '../../shared/server/function.ts';
 import { openDecisions } from '../../shared/state/decisions.ts';
 import { openEnergy } from '../../shared/state/energy.ts';
-import { createTrendWriter } from '../../shared/state/trend.ts';
 import { underLease } from '../../shared/state/leases.ts';
 import type { MachineRecord } from '../../shared/state/machine-record.ts';
 import { applyEvent, resize, saveIdle } from '../../shared/state/machine-writes.ts';
+import { createTrendWriter } from '../../shared/state/trend.ts';
 import type { Deps } from '../deps.ts';
 import { createAlertQueue, nothingNew, respondInTime } from './alert-queue.ts';
 import { countEvaluation } from './evaluation-metrics.ts';
@@ -114,11 +114,8 @@ async function decideAndWrite(
 ): Promise<Outcome> {
   const counted = countEvaluation(deps.metrics);
   for (let tries = 1; ; tries += 1) {
-    const [{ decision, records, settings, cluster, triggers }, recordDecision, countEnergy] = await Promise.all([
-      evaluator(),
-      openDecisions(deps.inventory.store),
-      openEnergy(deps.inventory.store),
-    ]);
+    const [{ decision, records, settings, cluster, triggers }, recordDecision, countEnergy] =
+      await Promise.all([evaluator(), openDecisions(deps.inventory.store), openEnergy(deps.inventory.store)]);
     const id = newId('d', deps.clock.now());
     // A dry run repeats the same decision: it is logged once.
     if (!settings.dryRun || decision.record.summary !== last.summary)

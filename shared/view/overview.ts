@@ -1,6 +1,6 @@
-import { capacityOf } from '../core/machine/lifecycle.ts';
 import { outlookOf } from '../core/decide/outlook.ts';
 import { waitingPods } from '../core/decide/snapshot.ts';
+import { capacityOf } from '../core/machine/lifecycle.ts';
 import { decisionSummary } from './project.ts';
 import type { ApiDeps } from './row.ts';
 import type { OverviewView } from './shapes.ts';

@@ -1,7 +1,7 @@
-import { keys } from '../../shared/state/keys.ts';
 import { openStore } from '../../shared/adapters/store/open-store.ts';
-import { createTrendWriter, readTrend } from '../../shared/state/trend.ts';
 import type { Store } from '../../shared/ports/store.ts';
+import { keys } from '../../shared/state/keys.ts';
+import { createTrendWriter, readTrend } from '../../shared/state/trend.ts';
 
 const minute = 60_000;
 let store: Store;

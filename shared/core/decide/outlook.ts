@@ -1,6 +1,6 @@
 import { untilNext } from '../limits/cron.ts';
-import { capacityOf } from '../machine/lifecycle.ts';
 import { failedAt, leftAt, poweredOnAt } from '../limits/times.ts';
+import { capacityOf } from '../machine/lifecycle.ts';
 import type { Machine } from '../machine/machine.ts';
 import type { PoolSpec, Settings } from '../settings.ts';
 

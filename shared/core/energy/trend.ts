@@ -1,8 +1,8 @@
-import { addEnergy } from './energy-saved.ts';
-import { capacityOf, states } from '../machine/lifecycle.ts';
-import type { Machine } from '../machine/machine.ts';
 import type { Use } from '../cluster/node-use.ts';
 import { add, type Resources } from '../cluster/resources.ts';
+import { capacityOf, states } from '../machine/lifecycle.ts';
+import type { Machine } from '../machine/machine.ts';
+import { addEnergy } from './energy-saved.ts';
 
 /** The fleet at one time: numbers by name, such as `state/ready`. Absent means not known. */
 export interface Sample {

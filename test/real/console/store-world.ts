@@ -1,9 +1,5 @@
 import { openApi } from '../../../apps/api/api.ts';
 import { consoleRoutes } from '../../../apps/console/route.ts';
-import { encode } from '../../../shared/state/codec.ts';
-import { createInventory } from '../../../shared/state/inventory.ts';
-import { loadInventory } from '../../../shared/state/inventory-load.ts';
-import { keys } from '../../../shared/state/keys.ts';
 import { openStore } from '../../../shared/adapters/store/open-store.ts';
 import { states } from '../../../shared/core/machine/lifecycle.ts';
 import { newStatus } from '../../../shared/core/machine/machine.ts';
@@ -13,6 +9,10 @@ import { realClock } from '../../../shared/process/clock.ts';
 import { createLog } from '../../../shared/process/log.ts';
 import { createMetrics } from '../../../shared/process/metrics.ts';
 import { serve } from '../../../shared/server/serve.ts';
+import { encode } from '../../../shared/state/codec.ts';
+import { createInventory } from '../../../shared/state/inventory.ts';
+import { loadInventory } from '../../../shared/state/inventory-load.ts';
+import { keys } from '../../../shared/state/keys.ts';
 import { clusterOf, decisionsOf, trendOf } from './store-story.ts';
 
 export interface ConsoleHost {
