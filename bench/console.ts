@@ -1,7 +1,7 @@
 import type { CDPSession, Page } from 'playwright-core';
-import { type ConsoleHost, startConsoleHost } from '../test/real/console/store-world.ts';
 import { launchBrowser, openPage } from '../tools/support/browser.ts';
 import { findProgram } from '../tools/support/programs.ts';
+import { type ConsoleHost, startConsoleHost } from '../tools/worlds/console-store.ts';
 import type { Table } from './table.ts';
 
 const machines = 1_000;

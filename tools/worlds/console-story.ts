@@ -1,8 +1,8 @@
-import type { ClusterView, Pod } from '../../../shared/core/cluster/cluster.ts';
-import type { DecisionRecord } from '../../../shared/core/decide/decision.ts';
-import { tierNames, tiers } from '../../../shared/core/energy/trend.ts';
-import { states } from '../../../shared/core/machine/lifecycle.ts';
-import { keys } from '../../../shared/state/keys.ts';
+import type { ClusterView, Pod } from '../../shared/core/cluster/cluster.ts';
+import type { DecisionRecord } from '../../shared/core/decide/decision.ts';
+import { tierNames, tiers } from '../../shared/core/energy/trend.ts';
+import { states } from '../../shared/core/machine/lifecycle.ts';
+import { keys } from '../../shared/state/keys.ts';
 
 interface Written {
   readonly key: string;

@@ -1,19 +1,19 @@
-import { openApi } from '../../../apps/api/api.ts';
-import { consoleRoutes } from '../../../apps/console/route.ts';
-import { openStore } from '../../../shared/adapters/store/open-store.ts';
-import { states } from '../../../shared/core/machine/lifecycle.ts';
-import { newStatus } from '../../../shared/core/machine/machine.ts';
-import type { Cluster } from '../../../shared/ports/cluster.ts';
-import type { Store } from '../../../shared/ports/store.ts';
-import { realClock } from '../../../shared/process/clock.ts';
-import { createLog } from '../../../shared/process/log.ts';
-import { createMetrics } from '../../../shared/process/metrics.ts';
-import { serve } from '../../../shared/server/serve.ts';
-import { encode } from '../../../shared/state/codec.ts';
-import { createInventory } from '../../../shared/state/inventory.ts';
-import { loadInventory } from '../../../shared/state/inventory-load.ts';
-import { keys } from '../../../shared/state/keys.ts';
-import { clusterOf, decisionsOf, trendOf } from './store-story.ts';
+import { openApi } from '../../apps/api/api.ts';
+import { consoleRoutes } from '../../apps/console/route.ts';
+import { openStore } from '../../shared/adapters/store/open-store.ts';
+import { states } from '../../shared/core/machine/lifecycle.ts';
+import { newStatus } from '../../shared/core/machine/machine.ts';
+import type { Cluster } from '../../shared/ports/cluster.ts';
+import type { Store } from '../../shared/ports/store.ts';
+import { realClock } from '../../shared/process/clock.ts';
+import { createLog } from '../../shared/process/log.ts';
+import { createMetrics } from '../../shared/process/metrics.ts';
+import { serve } from '../../shared/server/serve.ts';
+import { encode } from '../../shared/state/codec.ts';
+import { createInventory } from '../../shared/state/inventory.ts';
+import { loadInventory } from '../../shared/state/inventory-load.ts';
+import { keys } from '../../shared/state/keys.ts';
+import { clusterOf, decisionsOf, trendOf } from './console-story.ts';
 
 export interface ConsoleHost {
   readonly url: string;
