@@ -2,7 +2,7 @@ import { waitingPods } from '../core/decide/snapshot.ts';
 import { type Sample, sampleOf, samplesOf } from '../core/energy/trend.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Store } from '../ports/store.ts';
-import { HttpError } from '../server/http-answer.ts';
+import { HttpError } from '../server/http-response.ts';
 import type { HistoryEntry, MachineRecord } from '../state/machine-record.ts';
 import { readTrend } from '../state/trend.ts';
 import type { TrendView } from './shapes.ts';
