@@ -2,9 +2,11 @@
 // node test/judge/campaign.ts [--seeds N] [--from N] [--family F] [--max-pods P] [--max-machines M] [--show N]
 import { parseArgs } from 'node:util';
 import { decide } from '../../shared/core/decide/decide.ts';
+import { createCase } from './case.ts';
 import type { Finding } from './finding.ts';
 import { families, generate } from './generate/generator.ts';
 import { judge } from './judge.ts';
+import { leastMachines } from './least.ts';
 
 const { values } = parseArgs({
   options: {
@@ -27,6 +29,7 @@ const cpuSeconds = (since: NodeJS.CpuUsage): number => {
 for (const family of values.family ? [values.family] : families) {
   const counts = new Map<Finding['code'], { instances: number; findings: number; seeds: number[] }>();
   const spent = { decide: 0, judge: 0, longest: 0 };
+  const machines = { on: 0, least: 0 };
   let bad = 0;
   for (let seed = from; seed < from + seeds; seed += 1) {
     const { snapshot, now } = generate(family, seed, size);
@@ -36,6 +39,9 @@ for (const family of values.family ? [values.family] : families) {
     const decided = cpuSeconds(before);
     const between = process.cpuUsage();
     const findings = judge(snapshot, now, decision);
+    const given = createCase(snapshot, now, decision);
+    machines.on += given.chosen.length;
+    machines.least += leastMachines(given);
     spent.decide += decided;
     spent.longest = Math.max(spent.longest, decided);
     spent.judge += cpuSeconds(between);
@@ -52,7 +58,7 @@ for (const family of values.family ? [values.family] : families) {
     }
   }
   console.log(
-    `${family.padEnd(24)} ${bad} of ${seeds} with findings; decide ${spent.decide.toFixed(1)} s (longest ${spent.longest.toFixed(2)}), judge ${spent.judge.toFixed(1)} s`,
+    `${family.padEnd(24)} ${bad} of ${seeds} with findings; decide ${spent.decide.toFixed(1)} s (longest ${spent.longest.toFixed(2)}), judge ${spent.judge.toFixed(1)} s; machines on ${machines.on}, at least ${machines.least} by volume`,
   );
   for (const [code, { instances, findings, seeds: where }] of counts)
     console.log(
