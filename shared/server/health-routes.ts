@@ -10,8 +10,12 @@ export interface HealthOptions {
   readonly collect?: (() => Promise<void>) | undefined;
 }
 
+/** Kubernetes gives a probe one second. */
+const answerWithinMs = 700;
+
 /** Paths as Knative Functions has them. */
 export function healthRoutes({ metrics, ready, collect }: HealthOptions, stopping: AbortSignal): Route[] {
+  const check = reasonInTime(ready);
   return [
     {
       method: 'GET',
@@ -23,7 +27,7 @@ export function healthRoutes({ metrics, ready, collect }: HealthOptions, stoppin
       method: 'GET',
       path: '/health/readiness',
       open: true,
-      respond: async () => readiness(stopping.aborted ? 'stopping' : await reason(ready)),
+      respond: async () => readiness(stopping.aborted ? 'stopping' : await check()),
     },
     {
       method: 'GET',
@@ -44,6 +48,27 @@ function readiness(why: string | undefined): HttpResponse {
   return why === undefined
     ? { status: 200, json: { ready: true } }
     : { status: 503, json: { ready: false, reason: why } };
+}
+
+/** A name that does not resolve or a store that is silent must not hold the answer up. Probes share one check. */
+function reasonInTime(ready: HealthOptions['ready']): () => Promise<string | undefined> {
+  let underWay: Promise<string | undefined> | undefined;
+  return async () => {
+    underWay ??= reason(ready).finally(() => {
+      underWay = undefined;
+    });
+    const late = Promise.withResolvers<string>();
+    const timer = setTimeout(
+      late.resolve,
+      answerWithinMs,
+      `no result of the check within ${answerWithinMs} ms`,
+    );
+    try {
+      return await Promise.race([underWay, late.promise]);
+    } finally {
+      clearTimeout(timer);
+    }
+  };
 }
 
 async function reason(ready: HealthOptions['ready']): Promise<string | undefined> {

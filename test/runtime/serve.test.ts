@@ -44,6 +44,27 @@ describe('routes', () => {
     });
   });
 
+  test('a readiness check that hangs is a reason not to be ready, is asked once, and recovers', async () => {
+    const hanging = Promise.withResolvers<undefined>();
+    let asked = 0;
+    const ready = () => {
+      asked += 1;
+      return hanging.promise;
+    };
+    await serving([recorder().served], { ready }, async ({ url }) => {
+      for (let probe = 0; probe < 2; probe += 1) {
+        const answer = await fetch(`${url}/health/readiness`);
+        expect([answer.status, await answer.json()]).toEqual([
+          503,
+          { ready: false, reason: expect.stringContaining('no result') },
+        ]);
+      }
+      expect(asked).toBe(1);
+      hanging.resolve(undefined);
+      expect((await fetch(`${url}/health/readiness`)).status).toBe(200);
+    });
+  });
+
   test('a readiness check that throws is a reason not to be ready', async () => {
     const ready = () => Promise.reject(new StoreError('unavailable', 'etcd does not answer'));
     await serving([], { ready }, async ({ url }) => {
