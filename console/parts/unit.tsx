@@ -30,7 +30,7 @@ export class Unit extends Component<Props> {
         data-state={machine.state}
         data-problem={problems.length > 0 || undefined}
         title={says}
-        aria-label={detail === 'full' ? undefined : says}
+        aria-label={detail === 'colour' ? says : undefined}
       >
         {isMoving ? <Moving machine={machine} detail={detail} /> : <Fill share={loadOf(machine)} />}
         {detail !== 'colour' && <span class="name">{shown}</span>}
