@@ -7,7 +7,7 @@ import { providerOptions } from './cluster-autoscaler/options.ts';
 import { connect } from './host/connect.ts';
 import { type Host, startHost } from './host/host.ts';
 import { exitOnMistake, logFor, orExit, settingsOrExit, stopOnSignal } from './host/process.ts';
-import { doorOf } from './host/serve-options.ts';
+import { serverOptionsOf } from './host/serve-options.ts';
 import { wakeOnCluster } from './host/wake-on-cluster.ts';
 
 const settings = settingsOrExit();
@@ -34,10 +34,10 @@ async function runHost(file: string): Promise<void> {
     );
   }
   const { tickMs } = settings;
-  const door = orExit(() => doorOf(settings, deps, transport));
+  const server = orExit(() => serverOptionsOf(settings, deps, transport));
   host = await startHost({
     deps,
-    serve: door.doorway,
+    serve: server.doorway,
     metrics: createMetrics(),
     tickMs,
     kWhPrice: settings.kWhPrice,
@@ -46,7 +46,7 @@ async function runHost(file: string): Promise<void> {
   log.info({ step: 'start', url: host.url, text: `listening on ${host.url}` }, 'listening');
   stopOnSignal(log, async () => {
     await host.close();
-    await door.close();
+    await server.close();
     await close();
   });
 }

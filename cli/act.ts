@@ -1,19 +1,19 @@
+import { type Action, perform } from './actions.ts';
 import type { Io } from './command.ts';
-import { type Deed, perform } from './deeds.ts';
 import { type Followed, follow, lookThrough } from './follow.ts';
 import { whoAsks } from './operate.ts';
 import { openSource, type SourceOptions } from './source.ts';
 
 export interface Acting {
   readonly machine: string;
-  readonly deed: Deed;
+  readonly deed: Action;
   readonly options: SourceOptions;
   readonly by?: string;
   /** Undefined: it is begun, and no more. */
   readonly longestMs?: number | undefined;
 }
 
-/** Does it, and stays with what was begun until its end; what was so already is done. */
+/** Runs the action and follows its operation to the end; succeeds if nothing had to be done. */
 export async function act(
   { machine, deed, options, by = whoAsks(), longestMs }: Acting,
   io: Io,

@@ -50,7 +50,7 @@ export const commands: Readonly<Record<string, Command>> = {
   version: versionCommand,
 };
 
-/** What a command ends with. */
+/** Exit codes. */
 export const exit = { done: 0, failed: 1, usage: 2 } as const;
 
 /** Runs one command line and returns the exit code. */

@@ -1,7 +1,7 @@
 import type { Writable } from 'node:stream';
 import { durationMs } from '../shared/schema/duration.ts';
 
-/** What a command may touch, so that a test can look at it. */
+/** The environment of a command; tests replace it. */
 export interface Io {
   readonly stdout: Writable & { readonly isTTY?: boolean };
   readonly stderr: Writable & { readonly isTTY?: boolean };
@@ -29,14 +29,14 @@ export function storeUrl(flag: string | undefined, { env }: Io): string {
   );
 }
 
-/** What a flag says in words, in milliseconds. */
+/** A duration flag in milliseconds. */
 export function durationOf(flag: string, text: string): number {
   const parsed = durationMs.safeParse(text);
   if (parsed.success) return parsed.data;
   throw new UsageError(`${flag} ${text}: ${parsed.error.issues[0]?.message}`);
 }
 
-/** A line on the terminal that is written over; nothing when nobody looks. */
+/** A progress line on a terminal that is overwritten; nothing elsewhere. */
 export function progressOn({ stderr }: Io, what: string): (done: number, of: number) => void {
   if (!stderr.isTTY) return () => undefined;
   return (done, of) => {

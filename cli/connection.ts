@@ -39,7 +39,7 @@ export async function connectTo(
     });
     if (answer.status === 401)
       throw new Error(
-        `the host at ${url} wants ${token ? 'another token' : 'a token'}: set BAMEL_TOKEN_FILE or give --token-file`,
+        `the host at ${url} requires ${token ? 'another token' : 'a token'}: set BAMEL_TOKEN_FILE or give --token-file`,
       );
     const body = (await answer.json().catch(() => ({}))) as Record<string, unknown>;
     return { answer, body };

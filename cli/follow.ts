@@ -6,13 +6,13 @@ import type { Io } from './command.ts';
 import { kinds } from './kinds.ts';
 import type { Source } from './source.ts';
 
-/** How often the store is looked at, and after how long without any sign it is said that nobody is at it. */
+/** Interval of store reads, and time without progress after which the operation counts as not taken up. */
 const lookEveryMs = 300;
 const silenceMs = 20_000;
 
 export type Followed = 'done' | 'failed' | 'cancelled' | 'nobody' | 'late';
 
-/** What is known of an operation and of its machine. */
+/** An operation and its machine. */
 interface Sight {
   readonly operation?: {
     readonly commands: readonly { readonly verb: string; readonly at: number }[];
@@ -73,7 +73,7 @@ export async function follow(
     if (steps.length <= 1 && waited > silenceMs && !warned) {
       warned = true;
       io.stderr.write(
-        `${machine}: nobody has taken it up for ${silenceMs / 1000} s. Does a host run on this store? The operation waits for one.\n`,
+        `${machine}: no process has started it for ${silenceMs / 1000} s. Does a host run on this store? The operation waits for one.\n`,
       );
       return 'nobody';
     }
@@ -87,7 +87,7 @@ interface Step {
   readonly text: string;
 }
 
-/** What was written about the operation so far, in order. */
+/** The recorded steps of the operation, in order. */
 function stepsOf({ operation, history }: Sight, id: string): Step[] {
   const happened = history
     .filter((entry) => entry.operation === id)

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { Column } from './output/table.ts';
-/** A kind of thing that can be looked at. */
+/** A kind of object that can be shown. */
 export interface Kind<Item> {
   readonly name: string;
   /** What one of them is called, and for short. */

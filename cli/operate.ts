@@ -14,5 +14,5 @@ export async function checkHostRuns(address: string): Promise<void> {
     throw error;
   }
   await writer.close();
-  throw new Error(`no host runs on ${address}: nobody would carry it out. Start one, then ask again`);
+  throw new Error(`no host runs on ${address}: no process would run it. Start one, then try again`);
 }

@@ -95,7 +95,7 @@ async function openStored(url: string, kubeconfig: string | undefined): Promise<
   const answer = async (path: string, name = ''): Promise<unknown> => {
     if (path === '/api/pods' && !kubeconfig)
       throw new UsageError('pods are in the cluster: give --kubeconfig, or ask the host with --server');
-    // A cluster that nobody named is asked only where nothing can be told without it.
+    // A cluster that was not named is contacted only if nothing can be shown without it.
     const surroundings = watchSurroundings(kubeconfig ? cluster : { view: nowhere }, realClock);
     const [view] = await Promise.all([openView(asOfNow(store), realClock), surroundings.refresh()]);
     const row = rows.find((one) => one.path === path);

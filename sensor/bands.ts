@@ -28,7 +28,7 @@ export interface Tracker {
   readonly rule: Rule | undefined;
   /** Above some rule, but not for long enough yet. */
   readonly suspicious: boolean;
-  /** Takes a share that was measured between two times, in order; tells when that changes the band. */
+  /** Adds a share measured between two times, in order; returns a change of the band. */
   take(share: number, from: number, to: number): Change | undefined;
 }
 

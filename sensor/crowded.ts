@@ -6,7 +6,7 @@ import type { Source } from './sensor.ts';
 import { createSignal } from './signal.ts';
 
 const everyMs = 100;
-/** Less waiting than this is not looked at: where there are many cpus, asking what they do takes longer than all else. */
+/** Below this threshold nothing is read: with many cpus, reading their state is expensive. */
 const least = 0.3;
 const allInUse = 0.95;
 
@@ -17,7 +17,7 @@ const allInUse = 0.95;
 export function crowdedSource(
   proc: string,
   { clear }: SensorBands,
-  /** Microseconds so far in which somebody waited for a cpu. */
+  /** Total microseconds in which tasks waited for a cpu. */
   waiting: () => number | undefined,
 ): Source {
   const stat = openFile(join(proc, 'stat'));

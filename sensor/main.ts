@@ -12,7 +12,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const)
     void sensor.close();
   });
 
-/** A person's mistake is told in one line, with exit code 2. */
+/** A mistake in the settings is reported in one line, with exit code 2. */
 async function settingsOrExit(): Promise<SensorSettings> {
   try {
     const read = await readSensorSettings(process.argv.slice(2), process.env);

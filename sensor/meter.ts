@@ -1,10 +1,10 @@
-/** Remembers a few readings of a counter, to tell how much was counted in the last seconds. */
+/** Keeps a few readings of a counter, to compute its increase in the last seconds. */
 export interface Meter {
   /** Time goes on by so much; the counter is read when it is worth remembering. */
   pass(elapsedMs: number): void;
   /** It is worth remembering now: what comes next will be asked about. */
   mark(): void;
-  /** What was counted in so many milliseconds until now. */
+  /** The increase in the last milliseconds. */
   counted(ms: number): number;
 }
 

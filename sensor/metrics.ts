@@ -7,7 +7,7 @@ import { metricTable } from '../shared/process/metric-table.ts';
 import type { PressureReport } from '../shared/schema/pressure.ts';
 import type { Source } from './sensor.ts';
 
-/** What is told when somebody asks, as it is then. */
+/** The metrics at the time of a scrape. */
 export interface Observed {
   readonly node: string;
   readonly sources: readonly Source[];

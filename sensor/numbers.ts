@@ -1,4 +1,4 @@
-/** Microseconds that somebody (`some`) or everybody (`full`) waited, since the kernel or the cgroup began. */
+/** Total microseconds that some or all (`full`) tasks waited. */
 export interface Stall {
   readonly some: number;
   readonly full: number;

@@ -4,7 +4,7 @@ const scratch = Buffer.allocUnsafeSlow(64 * 1024);
 
 /** A file of the kernel that is read again and again. Kept open: opening it costs more than twice as much as reading. */
 export interface OpenFile {
-  /** What it says now; undefined when it is not there (any more). */
+  /** The current content; undefined if the file does not exist. */
   read(): string | undefined;
   close(): void;
 }

@@ -12,7 +12,7 @@ const BandInput = z.partialRecord(
   z.array(RuleInput).min(1),
 );
 
-/** What people may set, as JSON: bands per category, and how they end. What is not given stays as it is. */
+/** Options as JSON: bands per category, and how they end. Missing ones keep their defaults. */
 export const SensorBands = z
   .strictObject({
     bands: z.partialRecord(z.enum(pressureCategories), BandInput).default({}),

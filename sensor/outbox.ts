@@ -19,7 +19,7 @@ export interface Outbox {
   put(report: PressureReport): void;
   /** Reports that wait to be sent. */
   readonly waiting: number;
-  /** Resolves once what is under way is sent or given up; what waits is dropped. */
+  /** Resolves once the current event is sent or has failed; queued events are dropped. */
   close(): Promise<void>;
 }
 
@@ -46,7 +46,7 @@ export function createOutbox({ send, clock, log, gapMs = 1_000, sent, failed }: 
       sent?.(report);
     } catch (error) {
       failed?.();
-      if (failures === 0) log.warn({ err: error }, 'pressure is not told: nobody takes it');
+      if (failures === 0) log.warn({ err: error }, 'pressure is not reported: the sink does not accept it');
       failures += 1;
       await clock.sleep(Math.min(firstPauseMs * 2 ** (failures - 1), longestPauseMs), stopping.signal);
     }
@@ -67,7 +67,7 @@ export function createOutbox({ send, clock, log, gapMs = 1_000, sent, failed }: 
     if (working || waiting.size === 0 || stopping.signal.aborted) return;
     working = work().finally(() => {
       working = undefined;
-      // What was put in after the last look, and before this.
+      // Events added since the last check.
       start();
     });
   }

@@ -29,7 +29,7 @@ export interface Pinned {
   runQueueMs(): number | undefined;
   /** Bytes so far, read at once for all pods; of one in the node's own network only what passed the node's interfaces. */
   traffic(): (pod: string, inNodesNetwork: boolean) => number;
-  /** What is told of a category next is counted from now on. */
+  /** The next report of a category counts from now on. */
   mark(category: PressureCategory): void;
   /** What else is known of a pod, since it was marked or last told. */
   details(category: PressureCategory): (pod: string) => Details;
@@ -47,7 +47,7 @@ const sourceOf: Readonly<Partial<Record<PressureCategory, keyof typeof pinNames>
 
 type Lines = ReadonlyMap<number, PinnedLine>;
 
-/** Reads what the eBPF programs count. They are loaded by somebody with the right to; reading takes none. */
+/** Reads the counters of eBPF programs. Loading them requires privileges; reading does not. */
 export function readPinned(
   folder: string,
   { unified }: Hierarchies,
@@ -103,7 +103,7 @@ function grown(now: PinnedLine | undefined, before: PinnedLine | undefined) {
   };
 }
 
-/** The lines of a pinned iterator; none once it was unloaded: whoever did that wants the sensor to go on without. */
+/** The lines of a pinned iterator; none once it was unloaded: the sensor continues without it. */
 export function readLines(folder: string, name: keyof typeof pinNames): PinnedLine[] {
   const file = join(folder, pinNames[name]);
   if (!existsSync(file)) return [];
@@ -120,7 +120,7 @@ export const idsOf = (pod: string): number[] =>
   );
 
 function whyNot(folder: string, unified: string | undefined): string | undefined {
-  if (unified === undefined) return 'there is no cgroup v2 hierarchy to tell pods apart by';
+  if (unified === undefined) return 'there is no cgroup v2 hierarchy to identify pods by';
   const file = join(folder, pinNames.waits);
   if (!existsSync(file)) return `${file} is not there: run the loader (bamel-bpf load) first, as root`;
   try {

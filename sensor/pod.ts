@@ -4,11 +4,11 @@ import { foldersIn, type Hierarchies } from './cgroups.ts';
 import { numberOf, parseNetDev, parseStall } from './numbers.ts';
 import { type OpenFile, openFile } from './open-file.ts';
 
-/** What a pod has used and waited for since it began: microseconds, and for the network bytes. */
+/** Totals of a pod's use and waits: microseconds, and bytes for the network. */
 export const counters = ['cpu', 'memoryWait', 'ioWait', 'network'] as const;
 export type Counter = (typeof counters)[number];
 
-/** What a limit of the pod's own did to it since it began. */
+/** Totals of throttling by the pod's own limits. */
 export interface Held {
   /** Microseconds without a cpu for its quota. */
   readonly throttledUs: number;

@@ -29,7 +29,10 @@ interface Attribution {
   readonly unattributed: number;
 }
 
-/** Who presses: whoever uses the cpu or the network, and whoever waits for memory or a disk that others cannot see used. */
+/**
+ * The pods that cause pressure: those that use the cpu or the network, and those that wait for memory or a
+ * disk.
+ */
 const countedBy: Readonly<Partial<Record<PressureCategory, Counter>>> = {
   cpu: 'cpu',
   memory: 'memoryWait',
@@ -48,11 +51,11 @@ const leastShare = 0.01;
 
 export interface Pods {
   readonly count: number;
-  /** Looks for new pods, and lets go of those that are gone. */
+  /** Finds new pods and drops those that are gone. */
   look(now: number): void;
   /** Looks, and counts what all of them used; unless said, of everything. */
   sample(now: number, categories?: readonly PressureCategory[]): void;
-  /** Counts those that may press, and what their limits did: what happens from now on can be told then. */
+  /** Starts counting the pods that may cause pressure, and the effect of their limits. */
   suspect(category: PressureCategory, now: number): void;
   /** `whole` is what the node used or waited in the same units, where that is known. */
   attribute(category: PressureCategory, now: number, whole?: Pick<Meter, 'counted'>): Attribution;
@@ -182,7 +185,7 @@ function reader(pinned: Counting | undefined): (pod: TrackedPod, counter: Counte
   };
 }
 
-/** What happened before it was first looked at is no evidence: it may have been long ago. */
+/** Counts from before the first read are ignored: they may be old. */
 function isHeld(category: PressureCategory, entry: Entry, now: number): boolean {
   if (category !== 'cpu' && category !== 'memory') return false;
   const current = entry.pod.held();

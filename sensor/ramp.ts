@@ -1,4 +1,4 @@
-/** Utilization that climbs slowly shows in its slope long before anybody has to wait. */
+/** Predicts slowly rising utilization from its slope, before tasks have to wait. */
 export interface Ramp {
   /** The share that will be used a while from now if it goes on like this; what is used now when it does not climb. */
   take(share: number, at: number): number;

@@ -9,7 +9,7 @@ import type { Signal } from './signal.ts';
 export interface Source {
   readonly signal: Signal;
   readonly everyMs: number;
-  /** The share since it was last read, so many milliseconds ago; undefined where that cannot be told. */
+  /** The share since the last read, the given milliseconds ago; undefined if unknown. */
   read(elapsedMs: number): { readonly share: number; readonly full?: number | undefined } | undefined;
   /** What the whole node used or waited, in the units that pods are counted in. */
   readonly whole?: Meter;
@@ -23,7 +23,7 @@ export interface SensorOptions {
   readonly deliver: (report: PressureReport) => void;
   /** The first sequence number: the time of the start, so that numbers grow over restarts. */
   readonly firstSequence: number;
-  /** Told again this often while it lasts: what nobody repeats is forgotten at the other end. */
+  /** Repeated this often while it lasts: reports that are not repeated expire at the receiver. */
   readonly repeatMs?: number;
 }
 
@@ -38,7 +38,7 @@ export interface Sensor {
 const podsEveryMs = { calm: 60_000, pressed: 5_000 };
 /** A pod that is gone should not be held on to for long. */
 const lookEveryMs = 10_000;
-/** What a report on a band that goes on or ends is measured over. */
+/** The window of a report about a band that continues or ends. */
 const longWindowMs = 2_000;
 
 /** Where a band begins, as a level: what people set thresholds against. */
@@ -47,7 +47,7 @@ const bandLevel = 0.7;
 export function createSensor(options: SensorOptions): Sensor {
   const { node, sources, pods, deliver, repeatMs = 10_000 } = options;
   const lastRead = new Map<Source, number>();
-  const told = new Map<PressureCategory, { band: PressureBand; at: number }>();
+  const lastReported = new Map<PressureCategory, { band: PressureBand; at: number }>();
   let sequence = options.firstSequence;
   let podsAt = Number.NEGATIVE_INFINITY;
   let lookedAt = Number.NEGATIVE_INFINITY;
@@ -80,11 +80,11 @@ export function createSensor(options: SensorOptions): Sensor {
       source.whole?.mark();
     }
     const band = bandOf(signal.category);
-    const last = told.get(signal.category);
+    const last = lastReported.get(signal.category);
     const known = last?.band ?? 'calm';
     const goesOn = band !== 'calm' && last !== undefined && now - last.at >= repeatMs;
     if (band === known && !goesOn) return;
-    told.set(signal.category, { band, at: now });
+    lastReported.set(signal.category, { band, at: now });
     const speaker = band === 'calm' ? source : (strongest(signal.category) ?? source);
     const rule = change?.rule ?? speaker.signal.tracker.rule;
     report(

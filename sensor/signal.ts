@@ -3,7 +3,7 @@ import type { PressureReport } from '../shared/schema/pressure.ts';
 import { type BandRules, type Change, type Clearing, createTracker, type Tracker } from './bands.ts';
 import { createHistory, type History } from './history.ts';
 
-/** One way to tell how pressed a category is. */
+/** A measure of the pressure of a category. */
 export interface Signal {
   readonly category: PressureCategory;
   readonly name: PressureReport['signal'];

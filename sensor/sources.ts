@@ -44,7 +44,7 @@ export function nodeSources({ proc, settings, network, disk }: SourcesOptions): 
 }
 
 interface StallSource extends Source {
-  /** Microseconds that somebody waited, as last read. */
+  /** Microseconds that tasks waited, at the last read. */
   waited(): number | undefined;
 }
 

@@ -14,7 +14,7 @@ const Page = z.object({
 
 /** The API, its description and its stream of changes. */
 export function apiRoutes(deps: ApiDeps): Route[] {
-  // Revisions of a store in memory begin anew with every process.
+  // Revisions of a store in memory restart with every process.
   const era = deps.now().toString(36);
   return [
     streamRoute(deps.view, deps.surroundings),

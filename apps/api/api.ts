@@ -13,7 +13,7 @@ import { apiRoutes } from './answer.ts';
 /** A page is not held up by a cluster that is away; at first it is given a moment to connect. */
 const patience = { firstMs: 2_000, laterMs: 300 };
 
-/** What the console and the command line read: the store as it is, kept fresh by a watch. */
+/** The data for the console and the CLI: the store, kept up to date by a watch. */
 export async function openApi(
   deps: Pick<Deps, 'inventory' | 'clock' | 'ownNode'> & { readonly cluster: Pick<Deps['cluster'], 'view'> },
   kWhPrice?: number,

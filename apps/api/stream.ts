@@ -2,7 +2,7 @@ import type { Route } from '../../shared/server/routes.ts';
 import type { Surroundings } from '../../shared/view/surroundings.ts';
 import type { Kind, View } from '../../shared/view/view.ts';
 
-/** Changes of a burst are told together. */
+/** Changes of a burst are sent together. */
 const gatherMs = 200;
 const pingEveryMs = 15_000;
 /** The cluster announces nothing: it is looked at this often while a console is open. */
@@ -20,14 +20,14 @@ export const streamRoute = (view: View, surroundings: Pick<Surroundings, 'versio
     });
     const changed = new Set<Kind | 'cluster'>();
     let timer: NodeJS.Timeout | undefined;
-    const tell = (): void => {
+    const sendChanges = (): void => {
       timer = undefined;
       response.write(`id: ${view.revision}\nevent: changed\ndata: ${JSON.stringify([...changed])}\n\n`);
       changed.clear();
     };
     const announce = (kinds: Iterable<Kind | 'cluster'>): void => {
       for (const kind of kinds) changed.add(kind);
-      timer ??= setTimeout(tell, gatherMs);
+      timer ??= setTimeout(sendChanges, gatherMs);
     };
     const stopListening = view.onChange(announce);
     let seen = surroundings.version;

@@ -7,7 +7,7 @@ const zip = promisify(gzip);
 /** Less is not worth the work. */
 const leastBytes = 1_024;
 
-/** A thousand machines are alike: what is sent of them shrinks to a thirtieth, in a few milliseconds. */
+/** A thousand machines are alike: compression shrinks them to a thirtieth, in a few milliseconds. */
 export async function zipped(answer: HttpResponse, { headers }: IncomingMessage): Promise<HttpResponse> {
   const plain = renderResponse(answer);
   const { body } = plain;

@@ -6,7 +6,7 @@ import { appendBootProgress } from '../../shared/state/machine-writes.ts';
 
 const path = '/boot/';
 
-/** How long the addresses are believed: anybody may ask, and must not make us read the inventory each time. */
+/** How long addresses are cached: the route is open, and requests must not read the inventory each time. */
 const believedMs = 5_000;
 
 /**

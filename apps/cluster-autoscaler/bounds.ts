@@ -1,13 +1,13 @@
 import { type Machine, newStatus } from '../../shared/core/machine/machine.ts';
 import { MachineSpec } from '../../shared/schema/machine.ts';
 import { isToCome, sizeOf } from './instances.ts';
-import { type Known, lentGroup, mostAtOnce } from './lent.ts';
 import type { Group, Mirror } from './mirror.ts';
+import { type GroupSnapshot, mostAtOnce, remoteGroup } from './remote-group.ts';
 
 export const maxSizeOf = ({ spec, members, instances }: Group, mirror: Mirror, now: number): number => {
   const most = spec.limits.maxNodes || Number.POSITIVE_INFINITY;
   if (spec.template.provider?.offers) {
-    const { more = 0 } = lentGroup(knownOf(mirror), spec, now) ?? {};
+    const { more = 0 } = remoteGroup(knownOf(mirror), spec, now) ?? {};
     return Math.min(most, Math.max(spec.limits.minNodes, sizeOf(instances) + more));
   }
   // A pool that makes its machines, and says no maximum, is bounded by what the Cluster Autoscaler plans at once.
@@ -16,8 +16,8 @@ export const maxSizeOf = ({ spec, members, instances }: Group, mirror: Mirror, n
   return Math.min(most, usable);
 };
 
-/** With the slices that are promised and that nobody keeps a record of yet: they cost, and are of an offer. */
-export const knownOf = (mirror: Mirror): Known => ({
+/** Includes promised slices without a record: they cost, and belong to an offer. */
+export const knownOf = (mirror: Mirror): GroupSnapshot => ({
   machines: [...mirror.machines(), ...mirror.groups().flatMap((group) => promisedSlices(mirror, group))],
   pools: mirror.pools(),
   settings: mirror.settings(),

@@ -18,12 +18,12 @@ export interface Provider extends Pick<Deps, 'inventory' | 'sink' | 'clock' | 'l
   readonly mirror: Mirror;
 }
 
-/** A group while nobody else changes its target. */
+/** A group under the lease of its target. */
 export interface Held {
   readonly group: Group;
   readonly lease: Lease;
   readonly signal: AbortSignal;
-  /** Writes the target, and returns once whoever asks here is told of it. */
+  /** Writes the target, and returns once this process serves it. */
   write(target: Target): Promise<void>;
   /** As it is after the writes so far. */
   now(): Group;
@@ -82,7 +82,7 @@ export function groupOf(mirror: Mirror, name: string): Group {
   if (group) return group;
   throw new RpcError(
     status.NOT_FOUND,
-    `there is no pool ${name} with managedBy: clusterAutoscaler; Refresh tells which there are`,
+    `there is no pool ${name} with managedBy: clusterAutoscaler; Refresh lists them`,
   );
 }
 

@@ -11,7 +11,7 @@ import { stock } from '../../shared/core/scale-up/shelves.ts';
 import { chooseWanted } from '../../shared/core/scale-up/wanted.ts';
 import type { PoolSpec, Size } from '../../shared/core/settings.ts';
 import { createWorld } from '../../shared/core/simulate/world.ts';
-import { type Known, lends, lentGroup, sizeOf, snapshotOf } from './lent.ts';
+import { type GroupSnapshot, provides, remoteGroup, sizeOf, snapshotOf } from './remote-group.ts';
 
 interface Pick {
   readonly machine: string;
@@ -26,7 +26,7 @@ export interface Picks {
 
 /** The machines of a pool that our own policies prefer: as many as asked for, or as many as there are. */
 export function chooseMachines(
-  known: Known,
+  known: GroupSnapshot,
   pool: PoolSpec,
   wanted: number,
   now: number,
@@ -34,7 +34,7 @@ export function chooseMachines(
   promised: Iterable<string> = [],
 ): Picks {
   const { machines, settings } = known;
-  const lent = pool.template.provider?.offers && lentGroup(known, pool, now);
+  const lent = pool.template.provider?.offers && remoteGroup(known, pool, now);
   const size = lent && sizeOf(lent.example);
   const snapshot = snapshotOf({ ...known, pools: known.pools.map((other) => asOurs(other, pool, size)) });
   const situation = survey(snapshot, now);
@@ -45,7 +45,7 @@ export function chooseMachines(
   const ours = situation.pools.filter(({ name }) => name === pool.name);
   const names = new Set([...machines.map(({ spec }) => spec.name), ...promised]);
   const slices = size
-    ? lentShelves(situation, ours, names).shelves.filter(({ example }) => lends(example, size))
+    ? lentShelves(situation, ours, names).shelves.filter(({ example }) => provides(example, size))
     : [];
   const chooser: Chooser = {
     world,
@@ -72,13 +72,16 @@ export function chooseMachines(
     picks,
     ...(picks.length < wanted && {
       why: lent
-        ? 'no offer lends that much more, or a limit is reached'
+        ? 'no offer provides that much more, or a limit is reached'
         : whyFewer(situation.members.get(pool.name), eligible),
     }),
   };
 }
 
-/** This pool alone is chosen from. What is made is as large as the template says, for that is what was counted on. */
+/**
+ * Chooses from this pool only. Machines made on demand have the size of the template, which the caller counts
+ * on.
+ */
 function asOurs(pool: PoolSpec, { name }: PoolSpec, size: Size | undefined): PoolSpec {
   if (pool.name !== name) return { ...pool, managedBy: 'clusterAutoscaler' };
   const { provider } = pool.template;

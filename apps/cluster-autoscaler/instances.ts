@@ -18,7 +18,7 @@ export interface Instance {
     | undefined;
 }
 
-/** What is known of a pool. */
+/** The state of a pool. */
 export interface PoolState {
   readonly name: string;
   readonly members: Iterable<MachineRecord>;
@@ -96,11 +96,11 @@ function instanceOf(
   return status.powerState === 'on' ? { state: 'deleting' } : undefined;
 }
 
-/** Made on demand, and nobody keeps a record of it yet. */
+/** Made on demand, without a record yet. */
 export const isToCome = ({ operation: id, make }: Assigned, operation: PoolState['operation']): boolean =>
   make !== undefined && operation(id)?.end === undefined;
 
-/** The machine is still as it was when it was chosen. */
+/** The machine is unchanged since it was chosen. */
 export function isToBegin(
   { operation: id, since, make }: Assigned,
   record: MachineRecord | undefined,
@@ -131,7 +131,7 @@ export const cameAt = ({ history }: Pick<MachineRecord, 'history'>): number =>
 const isComing = ({ from, to }: HistoryEntry): boolean =>
   lifecycle[from as MachineState]?.capacity === 'none' && lifecycle[to as MachineState]?.capacity !== 'none';
 
-/** What of a target still means something. */
+/** The part of a target that is still valid. */
 export function tidied({ members, target, operation }: PoolState): Target {
   const records = new Map<string, MachineRecord>();
   for (const record of members) records.set(record.spec.name, record);

@@ -37,9 +37,9 @@ export interface Mirror {
   operation(id: string): StoredOperation | undefined;
   /** Of the last write to the group's target that was seen here; 0: none. */
   targetRevision(name: string): number;
-  /** Resolves once it holds, looked at with every change; false when the signal aborts first. */
+  /** Resolves once it holds, checked at every change; false when the signal aborts first. */
   until(holds: () => boolean, signal: AbortSignal): Promise<boolean>;
-  /** How long ago the watch last told something. */
+  /** Time since the last event of the watch. */
   silentMs(): number;
   close(): Promise<void>;
 }
@@ -85,7 +85,7 @@ export async function openMirror(store: Store, clock: Clock): Promise<Mirror> {
     byId.set(instanceId(record), name);
     if (record.status.kubernetesNode !== undefined) byNode.set(record.status.kubernetesNode, name);
   };
-  /** Machines are read again when somebody asks: a burst of changes to one costs one reading. */
+  /** Machines are parsed on demand: a burst of changes to one costs one read. */
   const settle = (): void => {
     if (changed.size === 0) return;
     for (const name of changed) {

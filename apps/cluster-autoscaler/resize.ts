@@ -53,7 +53,7 @@ export async function increase(
       ...(make && { make }),
     }));
     await held.write({
-      // A machine that is promised anew has no earlier failure to answer for.
+      // A machine that is promised again starts without earlier failures.
       assigned: [...target.assigned.filter(({ machine }) => !chosen.has(machine)), ...assigned],
       leaving: target.leaving,
       missing: [
@@ -71,7 +71,7 @@ export async function increase(
   if (!done) throw busy(pool);
 }
 
-/** What is promised already, and what failed and has not been taken notice of, is not promised again. */
+/** Machines that are already promised, and failed ones that are not acknowledged, are not promised again. */
 function isStillPromised(
   { target, members, operation }: Group,
   promised: ReadonlySet<string>,

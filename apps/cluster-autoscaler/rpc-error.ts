@@ -11,7 +11,7 @@ export class RpcError extends Error {
   }
 }
 
-/** What the caller is told; undefined: it is a bug, and nobody's business but the log's. */
+/** The error for the caller; undefined: a bug, which is only logged. */
 export function toRpcError(error: unknown): RpcError | undefined {
   if (error instanceof RpcError) return error;
   if (error instanceof StoreError) return new RpcError(status.UNAVAILABLE, `the store: ${error.message}`);

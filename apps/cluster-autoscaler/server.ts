@@ -125,7 +125,7 @@ export async function startProvider(
   };
 }
 
-/** Aborts when the caller gave up, or will have by then. */
+/** Aborts when the caller cancels, or at its deadline. */
 function patienceOf(call: ServerUnaryCall<unknown, object>): { signal: AbortSignal; done: () => void } {
   const patience = new AbortController();
   const abort = (): void => patience.abort();

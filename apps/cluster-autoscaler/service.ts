@@ -4,9 +4,9 @@ import type { Machine } from '../../shared/core/machine/machine.ts';
 import { knownOf, maxSizeOf } from './bounds.ts';
 import { groupOf, type Provider } from './change.ts';
 import { errorClasses, type Instance, instanceStates, sizeOf } from './instances.ts';
-import { lentGroup } from './lent.ts';
 import type { Group } from './mirror.ts';
 import { gpuLabel, gpuTypes, machinePrice, podPrice, type Timestamp } from './pricing.ts';
+import { remoteGroup } from './remote-group.ts';
 import { decrease, deleteNodes, increase, type NodeName, resume } from './resize.ts';
 import { RpcError } from './rpc-error.ts';
 import { templateNode } from './template.ts';
@@ -15,7 +15,7 @@ import type { Method } from './wire.ts';
 export interface ServiceOptions {
   /** Answer NodeGroupGetOptions with what was asked. Some versions then take the time to start for none. */
   readonly options: boolean;
-  /** What a kWh costs, for machines that have watts and no hourly rate. */
+  /** Price of a kWh, for machines that have watts and no hourly rate. */
   readonly kWhPrice?: number | undefined;
 }
 
@@ -47,7 +47,7 @@ export type Service = {
   readonly [Name in Method]: (request: Requests[Name], signal: AbortSignal) => object | Promise<object>;
 };
 
-/** So long, at most, the first look at all BMCs is waited for. */
+/** Maximum wait for the first read of all BMCs. */
 const firstLooksMs = 30_000;
 
 const nothing = {};
@@ -58,7 +58,7 @@ export function createService(provider: Provider, options: ServiceOptions): Serv
   const startedAt = clock.monotonic();
   /** One more slice, of a pool that takes offers. */
   const lentExample = ({ spec }: Group): Machine | undefined =>
-    spec.template.provider?.offers && lentGroup(knownOf(mirror), spec, clock.now())?.example;
+    spec.template.provider?.offers && remoteGroup(knownOf(mirror), spec, clock.now())?.example;
   const nodeGroup = (group: Group): object => ({
     id: group.name,
     minSize: group.spec.limits.minNodes,
@@ -69,7 +69,7 @@ export function createService(provider: Provider, options: ServiceOptions): Serv
     NodeGroups: () => ({ nodeGroups: mirror.groups().map(nodeGroup) }),
     NodeGroupForNode({ node }) {
       const record = node ? mirror.find(node) : undefined;
-      // What a person has in hand is no longer anybody's to scale.
+      // Machines in maintenance are not scaled.
       const group = record && !isSetAside(record) ? mirror.group(record.spec.pool) : undefined;
       return { nodeGroup: group ? nodeGroup(group) : noGroup };
     },
@@ -119,7 +119,7 @@ export function createService(provider: Provider, options: ServiceOptions): Serv
     async Refresh(_request, signal) {
       const unseen = clock.monotonic() - startedAt < firstLooksMs && unseenMachine(mirror.groups());
       // An error here only ends its round; a machine that cannot be had would make it back off for minutes.
-      if (unseen) throw new RpcError(status.UNAVAILABLE, `the BMC of ${unseen} has not been looked at yet`);
+      if (unseen) throw new RpcError(status.UNAVAILABLE, `the BMC of ${unseen} has not been read yet`);
       await resume(provider, signal);
       return nothing;
     },

@@ -39,7 +39,7 @@ export function templateNode(group: Group, lent: Machine | undefined): object {
   };
 }
 
-/** What is made, or what most machines of the group are; of as many, the larger. */
+/** The machine made on demand, or the most common one of the group; of as many, the larger. */
 function typicalMachine({ spec, members }: Group): Machine | undefined {
   const [made] = madeShelves([spec], new Set(), 0);
   if (made) return made.example;

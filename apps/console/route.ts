@@ -12,7 +12,7 @@ interface Served {
   readonly etag: string;
 }
 
-/** Nothing but our own files, no script or style in the page itself, nobody's frame. */
+/** Only our own files, no inline script or style, no frames. */
 const policy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -33,7 +33,7 @@ const headers = {
   vary: 'accept-encoding',
 };
 
-/** The console's page and its files. They hold nothing secret: what they show is asked for with a token. */
+/** The console's page and its files. They contain no secrets: data is requested with a token. */
 export function consoleRoutes(log: Log, load: () => Promise<ConsoleFiles> = loadConsole): readonly Route[] {
   let files: Promise<ReadonlyMap<string, Served>> | undefined;
   const serve = async (name: string, known: string | undefined, accepts: string) => {

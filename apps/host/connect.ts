@@ -33,7 +33,7 @@ export interface ConnectOptions {
   /** Where the cluster is, when not where the settings say: the text of a kubeconfig. */
   readonly kubeconfig?: string;
   readonly credentials?: DriverDeps['credentials'];
-  /** What of the cluster is looked at; everything unless said. */
+  /** Parts of the cluster to watch; all by default. */
   readonly watches?: readonly ViewPart[] | undefined;
   readonly onPod?: (now: Pod | undefined, before: Pod | undefined) => void;
   readonly onNode?: (now: Node | undefined, before: Node | undefined) => void;

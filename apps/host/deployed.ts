@@ -7,7 +7,10 @@ export interface Deployed {
   readonly forPeople?: true;
 }
 
-/** What a serverless platform runs, each in a process of its own. Bundles and manifests are made from this. */
+/**
+ * The programs of a serverless deployment, each in its own process. Bundles and manifests are generated from
+ * this.
+ */
 export const deployed: readonly Deployed[] = [
   ...functionTable.map(({ definition: { name, wakesOn } }) => ({ name, wakesOn })),
   { name: 'console', wakesOn: [], forPeople: true },

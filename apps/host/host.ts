@@ -19,7 +19,7 @@ export interface HostOptions {
   readonly serve: Doorway;
   readonly metrics: Metrics;
   readonly tickMs: number;
-  /** What a kWh costs: energy that was saved is told in money as well. */
+  /** Price of a kWh: saved energy is shown as money too. */
   readonly kWhPrice?: number | undefined;
   /** Where the stock Cluster Autoscaler is served, if it is. */
   readonly provider?: ProviderOptions | undefined;

@@ -21,8 +21,8 @@ export function measured<Some extends Pick<Deps, 'inventory'>>(
 }
 
 /**
- * Sets what stands in the store. Read when somebody asks, so that whichever instance is asked tells the same;
- * told by one function only. Without the store there is nothing to tell but that.
+ * Sets the gauges from the store. Read at a scrape, so that every instance exports the same; exported by one
+ * function only. Without the store only that is exported.
  */
 export function collector(
   { inventory, log }: Pick<Deps, 'inventory' | 'log'>,
@@ -66,7 +66,7 @@ async function collectFleet(inventory: Deps['inventory'], metrics: Metrics): Pro
     readEnergy(inventory.store),
     createDeadLetters(inventory.store).list(),
   ]);
-  // From here on nothing is waited for: whoever asks at the same time gets the old or the new, never half.
+  // From here on synchronous: a concurrent scrape gets the old or the new values, never a mix.
   for (const gauge of fleetGauges(metrics)) gauge.reset();
   for (const machine of machines) tellMachine(machine, metrics);
   for (const pool of pools) tellPool(pool, machines, metrics);
@@ -89,7 +89,7 @@ function tellMachine({ spec, status, metrics: known }: MachineRecord, metrics: M
   metrics.machineHealth.inc({ pool, health: known.health ?? 'unknown' });
   metrics.bmcs.inc({ pool, reachable: bmcReachable === undefined ? 'unknown' : String(bmcReachable) });
   metrics.bmcsRefused.inc({ pool }, refused ? 1 : 0);
-  // What was measured before it went off says nothing about now.
+  // A measurement from before it went off does not apply.
   if (known.watts !== undefined && status.powerState !== 'off')
     metrics.machineWatts.set({ machine, pool }, known.watts);
   if (!drain || capacityOf({ spec, status, metrics: known }) !== 'leaving') return;

@@ -18,7 +18,7 @@ export function settingsOrExit(args: readonly string[] = process.argv.slice(2)):
   }
 }
 
-/** A person's mistake is told in one line with exit code 2; anything else keeps its stack. */
+/** A mistake in the settings is reported in one line with exit code 2; other errors keep their stack. */
 export function exitOnMistake(error: unknown): never {
   if (!(error instanceof SettingsError || error instanceof ConfigError || error instanceof StoreError))
     throw error;
@@ -49,7 +49,7 @@ export const servingOptions = ({ host, port, insecure, tokenFile }: ProcessSetti
   token: tokenFile ? tokenFromFile(tokenFile) : undefined,
 });
 
-/** Runs `stop` once when the process is told to end, and then ends it. */
+/** Runs `stop` once on SIGINT or SIGTERM, then exits. */
 export function stopOnSignal(log: Log, stop: () => Promise<void>): void {
   let stopping = false;
   const onSignal = (signal: NodeJS.Signals): void => {

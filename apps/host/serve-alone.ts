@@ -9,9 +9,9 @@ import { connect } from './connect.ts';
 import { collector, measured } from './measure.ts';
 import { outgoing } from './outgoing.ts';
 import { exitOnMistake, logFor, orExit, settingsOrExit, stopOnSignal } from './process.ts';
-import { doorOf } from './serve-options.ts';
+import { serverOptionsOf } from './serve-options.ts';
 
-/** What a process of its own answers. */
+/** A function in a process of its own. */
 interface Alone {
   readonly functions: readonly ServedFunction[];
   readonly routes?: readonly Route[];
@@ -38,12 +38,12 @@ export async function serveAlone(args: readonly string[], { name, make }: AloneO
     watches: permissions[name]?.watches,
   }).catch(exitOnMistake);
   const deps = measured(given, metrics);
-  const door = orExit(() => doorOf(settings, deps, transport));
+  const server = orExit(() => serverOptionsOf(settings, deps, transport));
   const out = outgoing(settings, name, deps);
   const start = async () => {
     const made = await make({ ...deps, sink: out.sink }, settings);
     const served = await serve(made.functions, {
-      ...door.doorway,
+      ...server.doorway,
       log,
       metrics,
       routes: made.routes ?? [],
@@ -61,7 +61,7 @@ export async function serveAlone(args: readonly string[], { name, make }: AloneO
     await served.close();
     await made.close?.();
     await out.close();
-    await door.close();
+    await server.close();
     await close();
   });
 }

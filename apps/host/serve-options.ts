@@ -13,8 +13,8 @@ import { servingOptions } from './process.ts';
 
 export type Doorway = Omit<ServeOptions, 'log' | 'metrics' | 'ready' | 'collect' | 'routes'>;
 
-/** Where to listen, who may call and what is taken from them, as the settings say. */
-export function doorOf(
+/** Server options from the settings: address, authentication and limits. */
+export function serverOptionsOf(
   settings: ProcessSettings,
   { inventory, clock, log }: Pick<Deps, 'inventory' | 'clock' | 'log'>,
   transport: KubeTransport,
@@ -52,7 +52,7 @@ export function doorOf(
   };
 }
 
-/** What a broker that asks for tokens is sent: Knative puts it beside K_SINK. Otherwise our own callers' secret. */
+/** The token for a broker: Knative puts it beside K_SINK. Otherwise our own callers' secret. */
 export function sinkToken({ sinkTokenFile, tokenFile }: ProcessSettings): TokenSource | undefined {
   if (existsSync(sinkTokenFile)) return tokenFromFile(sinkTokenFile);
   return tokenFile === undefined ? undefined : tokenFromFile(tokenFile);

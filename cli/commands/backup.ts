@@ -33,7 +33,7 @@ export const backupCommand: Command = {
 async function writeWhole(file: string, lines: Readable): Promise<void> {
   const unfinished = `${file}.${process.pid}.unfinished`;
   try {
-    // What is in it may be confidential (addresses, names), so it is the owner's only.
+    // The backup may be confidential (addresses, names), so only its owner can read it.
     await pipeline(lines, createWriteStream(unfinished, { mode: 0o600, flush: true }));
     await rename(unfinished, file);
   } finally {

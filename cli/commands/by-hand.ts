@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { actAndExit } from '../act.ts';
+import { type Action, actions } from '../actions.ts';
 import { type Command, durationOf, UsageError } from '../command.ts';
-import { type Deed, deeds } from '../deeds.ts';
 import { sourceFlags, sourceUsage } from '../source.ts';
 
 /** The one machine that is meant. */
@@ -34,7 +34,7 @@ export const drainCommand: Command = {
     return actAndExit(
       {
         machine,
-        deed: deeds.drain(values.last),
+        deed: actions.drain(values.last),
         options: values,
         ...(!values['no-wait'] && { longestMs }),
       },
@@ -44,7 +44,7 @@ export const drainCommand: Command = {
 };
 
 /** A command that needs to know the machine, and no more. */
-const onMachine = (name: string, summary: string, deed: () => Deed): Command => ({
+const onMachine = (name: string, summary: string, deed: () => Action): Command => ({
   summary,
   usage: `MACHINE${sourceUsage}`,
   async run(args, io) {
@@ -58,12 +58,12 @@ const onMachine = (name: string, summary: string, deed: () => Deed): Command => 
   },
 });
 
-export const uncordonCommand = onMachine('uncordon', 'abort a drain, or uncordon a node', deeds.uncordon);
+export const uncordonCommand = onMachine('uncordon', 'abort a drain, or uncordon a node', actions.uncordon);
 
 export const retryCommand = onMachine(
   'retry',
   'end the quarantine of a machine whose trouble was dealt with',
-  deeds.retry,
+  actions.retry,
 );
 
 export const maintenanceCommand: Command = {
@@ -78,6 +78,6 @@ export const maintenanceCommand: Command = {
     const [machine, wish, ...more] = positionals;
     if (!machine || (wish !== 'on' && wish !== 'off') || more.length > 0)
       throw new UsageError('which machine, and on or off? bamel maintenance MACHINE on');
-    return actAndExit({ machine, deed: deeds.maintenance(wish === 'on'), options: values }, io);
+    return actAndExit({ machine, deed: actions.maintenance(wish === 'on'), options: values }, io);
   },
 };

@@ -63,7 +63,7 @@ async function list(url: string, asJson: boolean, { stdout }: Io): Promise<numbe
 const lineOf = ({ id, at, event, function: to, lastError }: StoredDeadLetter): string =>
   `${id}  ${new Date(at).toISOString()}  ${event.type}  ${event.subject || '–'}  to ${to}: ${printable(lastError)}\n`;
 
-/** Each is forgotten once the sink has taken it: whoever is interrupted sends one twice at the most. */
+/** Each is removed once the sink has accepted it: an interruption repeats at most one. */
 async function sendAgain(url: string, sinkUrl: string | undefined, wanted: Wanted): Promise<string[]> {
   if (!sinkUrl) throw new UsageError('to which broker? Set K_SINK or give --sink');
   const store = await openStore(url);

@@ -9,7 +9,7 @@ import { readSettings } from '../../shared/process/settings.ts';
 import { driverNames } from '../../shared/schema/driver-names.ts';
 import { type Command, type Io, UsageError } from '../command.ts';
 
-/** How long a BMC may take to tell all about its machine. */
+/** Timeout to read the description of a machine. */
 const longestMs = 60_000;
 
 export const discoverCommand: Command = {
@@ -72,12 +72,16 @@ async function discover(
   const spec = { name, pool, powerInterface, mgmtAddress: address, bmcCredentials: credentials };
   const driver = await driverFor({ ...spec, options, resources: {} }, depsFrom(io));
   if (!driver.describe)
-    throw new PowerError('config', `${powerInterface} machines do not tell about themselves`);
-  const told = await driver.describe(AbortSignal.timeout(longestMs));
-  return without({ ...spec, ...(options && { [powerInterface]: options }), ...fieldsOf(told) }) as Entry;
+    throw new PowerError('config', `${powerInterface} machines cannot be described by their BMC`);
+  const description = await driver.describe(AbortSignal.timeout(longestMs));
+  return without({
+    ...spec,
+    ...(options && { [powerInterface]: options }),
+    ...fieldsOf(description),
+  }) as Entry;
 }
 
-/** What a person still has to add is what no BMC knows: the pool, rack and circuit. */
+/** People have to add what no BMC knows: the pool, rack and circuit. */
 function fieldsOf({ macAddresses, systemUUID, serial, cpus, memoryBytes, gpus }: Description): object {
   const gib = memoryBytes === undefined ? undefined : Math.floor(memoryBytes / 2 ** 30);
   return {

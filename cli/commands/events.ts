@@ -31,14 +31,14 @@ export const eventsCommand: Command = {
       throw new UsageError(`--limit ${values.limit}: a whole number from 1 on is one`);
     const source = await openSource(values, io);
     try {
-      const told = await eventsOf(source, positionals);
-      const last = told.slice(-limit);
+      const history = await eventsOf(source, positionals);
+      const last = history.slice(-limit);
       print(last, values.json, io);
       if (!values.follow) {
         if (last.length === 0) io.stderr.write('nothing has happened yet\n');
         return 0;
       }
-      let known = new Set(told.map((event) => JSON.stringify(event)));
+      let known = new Set(history.map((event) => JSON.stringify(event)));
       for (;;) {
         await realClock.sleep(lookEveryMs);
         const now = await eventsOf(source, positionals);

@@ -82,7 +82,7 @@ function rendered(kind: AnyKind, items: readonly Item[], output: Output, io: Io,
   }
 }
 
-/** Looks again and again: what is new or another is printed, until somebody stops it. */
+/** Polls and prints new and changed objects until interrupted. */
 async function follow(
   source: Source,
   kind: AnyKind,
@@ -110,7 +110,7 @@ async function follow(
     const items = (await itemsOf(source, kind)).filter(
       ({ name }) => names.length === 0 || names.includes(name),
     );
-    // Lists that tell the latest first are followed as they grow.
+    // Lists that are newest first are followed as they grow.
     const news = items.filter((item) => !known.has(textOf(item)));
     if (news.length > 0) print(news, false);
     known = new Set(items.map(textOf));

@@ -79,7 +79,7 @@ async function checkWhole(
     );
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    // Lines of what was put together here are nobody's lines; the field says where.
+    // Generated documents have no line numbers; the field name identifies the problem.
     throw new ConfigError(error.message.replaceAll(`${file}:1:`, `${file} at `).replace(/ at \d+ /g, ' '));
   }
 }

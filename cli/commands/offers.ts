@@ -41,7 +41,7 @@ async function keygen(args: readonly string[], { stdout, stderr }: Io): Promise<
   const { out } = values;
   if (!out) throw new UsageError('where to? Give --out FILE');
   const { privateKey, publicKey } = newSigningKey();
-  // Never over another one: what it signed would be worth nothing.
+  // Never overwrites a key: its signatures would become invalid.
   await writeFile(out, privateKey, { mode: 0o600, flag: 'wx' }).catch((error: NodeJS.ErrnoException) => {
     throw error.code === 'EEXIST' ? new Error(`${out} is there already: name another file`) : error;
   });

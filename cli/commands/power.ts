@@ -1,8 +1,8 @@
 import { parseArgs } from 'node:util';
 import { type MachineDetail, MachineDetailShape } from '../../shared/view/shapes.ts';
 import { actAndExit } from '../act.ts';
+import { actions } from '../actions.ts';
 import { type Command, durationOf, type Io, UsageError } from '../command.ts';
-import { deeds } from '../deeds.ts';
 import { kinds } from '../kinds.ts';
 import { printable } from '../output/table.ts';
 import { openSource, type SourceOptions, sourceFlags, sourceUsage } from '../source.ts';
@@ -36,7 +36,7 @@ export const powerCommand: Command = {
       );
     const longestMs = durationOf('--timeout', values.timeout);
     if (known === 'status') return showStatus(values, machine, io);
-    const deed = deeds.power(known, {
+    const deed = actions.power(known, {
       ...(cut !== undefined && { drain: false }),
       ...(values.last && { last: true }),
     });

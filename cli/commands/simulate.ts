@@ -7,7 +7,7 @@ import type { Pod } from '../../shared/core/cluster/cluster.ts';
 import { decide } from '../../shared/core/decide/decide.ts';
 import { explainDecision } from '../../shared/core/decide/explain.ts';
 import { type Command, UsageError } from '../command.ts';
-import { look, lookFlags, lookUsage } from '../look.ts';
+import { look, lookFlags, lookUsage } from '../read-snapshot.ts';
 
 export const simulateCommand: Command = {
   summary: 'say what would be done if there were these pods as well; nothing is done',
@@ -67,5 +67,5 @@ function readPods(text: string, file: string, now: number): Pod[] {
   });
 }
 
-/** Longer than any window: whoever asks wants to know what happens in the end. */
+/** Longer than any window: a simulation shows the final result. */
 const waited = 24 * 3_600_000;

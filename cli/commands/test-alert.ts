@@ -40,7 +40,7 @@ export const testAlertCommand: Command = {
   },
 };
 
-/** One that somebody tries labels with. */
+/** An alert to test labels with. */
 const made: Alert = { status: 'firing', labels: {}, fingerprint: '0', startsAt: '' };
 
 function labelOf(text: string): [string, string] {

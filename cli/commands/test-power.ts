@@ -3,8 +3,8 @@ import { realClock } from '../../shared/process/clock.ts';
 import { formatDuration } from '../../shared/schema/duration.ts';
 import { type MachineDetail, MachineDetailShape } from '../../shared/view/shapes.ts';
 import { act } from '../act.ts';
+import { actions } from '../actions.ts';
 import { type Command, durationOf, type Io, UsageError } from '../command.ts';
-import { deeds } from '../deeds.ts';
 import { kinds } from '../kinds.ts';
 import { whoAsks } from '../operate.ts';
 import { openSource, type SourceOptions, sourceFlags, sourceUsage } from '../source.ts';
@@ -55,7 +55,7 @@ async function cycle(trial: Trial): Promise<number> {
   }
   const { boot } = await read();
   if ((boot.provenAt ?? 0) < begun)
-    throw new Error('it came back, but nobody wrote that down: look at the log of the host');
+    throw new Error('it came back, but that was not recorded: see the log of the host');
   io.stdout.write(
     `${machine} is proven: off, on and Ready in ${formatDuration(tenths(Date.now() - begun))}\n`,
   );
@@ -64,7 +64,7 @@ async function cycle(trial: Trial): Promise<number> {
 
 const tenths = (ms: number): number => Math.round(ms / 100) * 100;
 
-/** Ends as it was. One that serves must not be needed: a test is no reason to move anybody's pods. */
+/** Restores the initial power state. A serving machine must not be needed: a test must not move pods. */
 function planFor({ name, operation, capacity, idleSince, power, state }: MachineDetail): ('on' | 'off')[] {
   if (operation) throw new Error(`operation ${operation} is under way: wait for its end`);
   if (capacity === 'serving') {
@@ -78,7 +78,7 @@ function planFor({ name, operation, capacity, idleSince, power, state }: Machine
 
 async function step({ machine, options, longestMs, read, io }: Trial, power: 'on' | 'off'): Promise<boolean> {
   // The last one may go: it comes back at once.
-  const deed = deeds.power(power, { last: true });
+  const deed = actions.power(power, { last: true });
   const by = `test-power by ${whoAsks()}`;
   if ((await act({ machine, deed, options, by, longestMs }, io)) !== 'done') return false;
   // Somebody else was quicker, perhaps: what counts is where it gets to.

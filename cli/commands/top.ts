@@ -74,7 +74,7 @@ const ofPools: readonly Column<PoolView>[] = [
   { title: 'HEALTH', of: ({ health }) => health.status, tone: poolTone },
 ];
 
-/** A column of its own, where any node has a sensor that tells. */
+/** An additional column if any node has a sensor. */
 async function pressureOf(source: Source): Promise<Column<MachineView>[]> {
   const readings = (await source.list('/api/pressure')).map((raw) => PressureShape.parse(raw));
   if (readings.length === 0) return [];

@@ -3,7 +3,7 @@ import { age, clock } from './words.ts';
 
 type Line = readonly [label: string, value: string | number | undefined];
 
-/** Labels and what is known; what is not known has no line. */
+/** Labels and values; unknown values have no line. */
 export function section(lines: readonly Line[]): string {
   const known = lines.filter(([, value]) => value !== undefined && value !== '');
   const width = Math.max(...known.map(([label]) => label.length)) + 1;

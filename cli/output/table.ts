@@ -1,6 +1,6 @@
 import type { Io } from '../command.ts';
 
-/** How a cell is meant; shown as a colour where somebody looks at a terminal. */
+/** The meaning of a cell; shown as a colour on a terminal. */
 export type Tone = 'good' | 'busy' | 'bad';
 
 export interface Column<Item> {

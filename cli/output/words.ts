@@ -6,7 +6,7 @@ const units = [
   ['m', 60],
 ] as const;
 
-/** How long ago, as one looks at it: 45s, 12m, 3h, 5d. */
+/** An age: 45s, 12m, 3h, 5d. */
 export function age(at: number | undefined, now: number): string | undefined {
   if (at === undefined) return undefined;
   const seconds = Math.max(0, Math.round((now - at) / 1_000));

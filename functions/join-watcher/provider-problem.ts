@@ -1,5 +1,5 @@
 import { capacityOf } from '../../shared/core/machine/lifecycle.ts';
-import { lenderLabel } from '../../shared/core/remote/slice-rules.ts';
+import { providerLabel } from '../../shared/core/remote/slice-rules.ts';
 import type { MachineRecord } from '../../shared/state/machine-record.ts';
 
 /**
@@ -9,7 +9,7 @@ import type { MachineRecord } from '../../shared/state/machine-record.ts';
 export function providerProblem(record: MachineRecord): string | undefined {
   const { spec, status, metrics } = record;
   if (spec.offer === undefined) return undefined;
-  const provider = spec.labels?.[lenderLabel] ?? spec.offer;
+  const provider = spec.labels?.[providerLabel] ?? spec.offer;
   if (capacityOf(record) === 'none' && status.lastError)
     return `lent by ${provider}, and not known to be gone: ${status.lastError.message}`;
   const isIll = metrics.health === 'critical' || metrics.health === 'warning';

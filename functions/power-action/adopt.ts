@@ -1,7 +1,7 @@
 import { withLog } from '../../shared/core/machine/hardware-log.ts';
 import type { MachineEvent } from '../../shared/core/machine/lifecycle.ts';
 import type { KnownLog } from '../../shared/core/machine/machine.ts';
-import { type Seen, surprise } from '../../shared/core/machine/observed-power.ts';
+import { type Seen, unexpectedChange } from '../../shared/core/machine/observed-power.ts';
 import { type Settings, stableReads } from '../../shared/core/settings.ts';
 import { events, machineEvent } from '../../shared/ports/event-types.ts';
 import type { PowerDriver } from '../../shared/ports/power.ts';
@@ -44,7 +44,7 @@ export function adopt(
     }
     const now = deps.clock.now();
     const operation = newId('op', now);
-    const event = surprise(record, seen, operation, now);
+    const event = unexpectedChange(record, seen, operation, now);
     if (!event) return 'nothing to do';
     if (settings.dryRun && 'operation' in event)
       return `would be ${goals[event.type] === 'on' ? 'powered on' : 'powered off'}, but this is a dry run`;

@@ -2,7 +2,7 @@ import { withLog } from '../../shared/core/machine/hardware-log.ts';
 import { describeProblems, type Measured, nextMoment } from '../../shared/core/machine/health.ts';
 import { capacityOf } from '../../shared/core/machine/lifecycle.ts';
 import type { KnownLog } from '../../shared/core/machine/machine.ts';
-import { surprise } from '../../shared/core/machine/observed-power.ts';
+import { unexpectedChange } from '../../shared/core/machine/observed-power.ts';
 import type { Settings } from '../../shared/core/settings.ts';
 import type { PowerDriver } from '../../shared/ports/power.ts';
 import type { MachineRecord } from '../../shared/state/machine-record.ts';
@@ -121,7 +121,7 @@ export function createSweep(deps: Deps, breaker: CircuitBreaker): Sweep {
     const seen = toSeen(looked, measured);
     await saveHealth(record, measured, hardwareLog);
     await saveBootProgress(record, looked);
-    if (surprise(record, seen, '', clock.now()))
+    if (unexpectedChange(record, seen, '', clock.now()))
       return (
         (await adopt(deps, breaker, driver, record, { seen, log: hardwareLog }, settings, signal)) ??
         'another instance is at it'

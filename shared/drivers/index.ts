@@ -18,7 +18,7 @@ const table = {
 
 const isDriverName = (name: string): name is DriverName => Object.hasOwn(table, name);
 
-/** Each row knows its own options; whoever asks for any driver sees unknown ones. */
+/** Each row has its own options type; lookups erase it. */
 export const loadDriver = async (name: DriverName): Promise<DriverDefinition> =>
   (await table[name]()) as DriverDefinition;
 
@@ -71,5 +71,5 @@ export async function releaseOrphans(
   return driver.releaseOrphans?.(spec, parsed.data, isKnown, handed(driver, deps), signal);
 }
 
-/** What was given back, and what may run something and was not. */
+/** The returned orphans, and those that may run something and were kept. */
 export type Orphans = Awaited<ReturnType<NonNullable<DriverDefinition['releaseOrphans']>>>;

@@ -8,14 +8,14 @@ const loopback = ['127.0.0.0/8', '::1/128'];
 
 /** Never, whatever is allowed: no BMC is there, but what hands out passwords may be. */
 const never: Readonly<Record<string, string>> = {
-  '0.0.0.0/8': 'not an address of a host',
+  '0.0.0.0/8': 'no address of a host',
   '169.254.0.0/16': 'link-local, where cloud metadata is',
   '100.100.100.200/32': 'cloud metadata',
   '168.63.129.16/32': 'cloud metadata',
   '192.0.0.192/32': 'cloud metadata',
   '224.0.0.0/4': 'multicast',
   '240.0.0.0/4': 'reserved',
-  '::/128': 'not an address of a host',
+  '::/128': 'no address of a host',
   'fe80::/10': 'link-local',
   'fd00:ec2::254/128': 'cloud metadata',
   'fd20:ce::254/128': 'cloud metadata',

@@ -4,7 +4,7 @@ import { readStoredOffers, type StoredOffer } from '../state/offers.ts';
 import { readAudit } from '../state/peering-audit.ts';
 import type { OfferView, PeeringView } from './offer-shapes.ts';
 
-/** What is known of remote clusters, as people are shown it. */
+/** Remote clusters, as shown to people. */
 export interface RemoteView {
   offers(): Promise<readonly OfferView[]>;
   peering(): Promise<readonly PeeringView[]>;

@@ -74,7 +74,7 @@ export function machineView(record: MachineRecord, use: Use): MachineView {
 /** Measured where the BMC measures; otherwise between idle and maximum, as much as pods ask for. */
 function wattsNow({ spec, status, metrics }: MachineRecord, requested?: Resources): number | undefined {
   if (status.powerState === 'off') return 0;
-  // What was measured before it was powered on is what it draws while it is off.
+  // A measurement from before the power-on is its draw while off.
   const isOfNow = (metrics.at ?? 0) >= (status.bootTime ?? 0);
   if (metrics.watts !== undefined && (isOfNow || !spec.watts)) return metrics.watts;
   if (!spec.watts) return undefined;
@@ -105,7 +105,7 @@ export function machineDetail(
 
 export const historyView = (machine: string, entry: HistoryEntry): HistoryView => ({ machine, ...entry });
 
-/** Without the copy of the spec: whoever may look at operations need not see addresses. */
+/** Without the copy of the spec: readers of operations need not see addresses. */
 export const operationView = ({
   spec: _,
   last: __,
@@ -195,7 +195,7 @@ function fateOf({ namespace, name, requests }: Pod, last: StoredDecision | undef
   if (unmet) return unmet.why;
   const asks = JSON.stringify(Object.entries(requests).sort());
   const group = last.demand.find((one) => JSON.stringify(Object.entries(one.requests).sort()) === asks);
-  if (!group) return 'not looked at yet: the next decision tells';
+  if (!group) return 'not evaluated yet: see the next decision';
   if (group.served > 0 || group.room > 0) return 'room for it is there or on its way';
   return last.unmet.find(({ pod }) => pod === group.example)?.why ?? 'no machine can run it';
 }

@@ -155,7 +155,7 @@ export const DecisionShape = DecisionSummaryShape.extend({
       verdict: z.string(),
       why: z.string(),
       watts: z.number().optional(),
-      price: z.number().optional().describe('of an hour, where it is lent'),
+      price: z.number().optional().describe('per hour, for remote capacity'),
       score: z.record(z.string(), z.number()).optional(),
       alike: z.object({ count: z.number(), examples: z.array(z.string()) }).optional(),
     }),
@@ -171,7 +171,7 @@ export const DecisionShape = DecisionSummaryShape.extend({
         price: z.number().optional(),
       }),
     )
-    .describe('what remote clusters would lend, and what became of that'),
+    .describe('the offers of remote clusters, and their use'),
   limits: z.array(z.string()),
   notes: z.array(z.string()),
   unmetPods: z.array(z.object({ pod: z.string(), pods: z.number(), why: z.string() })),
@@ -243,9 +243,9 @@ export const AboutShape = z.object({
   version: z.string(),
   now: time.describe("the host's clock"),
   dryRun: z.boolean().describe('nothing is begun, only decided'),
-  caption: z.string().optional().describe('what is going on, where somebody tells'),
+  caption: z.string().optional().describe('a caption of the current scene, if any'),
   cluster: z.boolean().describe('whether the cluster answered when it was last asked'),
-  may: z.enum(['act', 'read']).describe('whoever asks may act, or look only'),
+  may: z.enum(['act', 'read']).describe('whether the caller may act, or only read'),
 });
 
 export const ExplanationShape = z.object({ lines: z.array(z.string()) });

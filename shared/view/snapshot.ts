@@ -7,7 +7,10 @@ import type { Inventory } from '../state/inventory.ts';
 import { readOffers } from '../state/offers.ts';
 import { readPressure } from '../state/pressure.ts';
 
-/** What a decision would look at now, to tell why. Triggers are left out: they are asked for only to decide. */
+/**
+ * The current input of a decision, for explanations. Triggers are left out: they are queried only for
+ * decisions.
+ */
 export async function snapshotNow({
   inventory,
   cluster,

@@ -4,7 +4,7 @@ import type { ClusterView } from '../core/cluster/cluster.ts';
 import { type Use, useOf } from '../core/cluster/node-use.ts';
 import { waitingPods } from '../core/decide/snapshot.ts';
 
-/** The cluster as it was a moment ago. People look at machines also when the cluster does not answer. */
+/** A recent view of the cluster. Machines are shown even if the cluster does not respond. */
 export interface Surroundings {
   /** Another one when what people are shown of the cluster has changed. */
   readonly version: number;
@@ -21,7 +21,7 @@ export interface ClusterPatience {
   readonly laterMs: number;
 }
 
-/** Without patience: as long as the cluster itself takes to give up. */
+/** Without a limit: as long as the cluster's own timeout. */
 export function watchSurroundings(
   cluster: Pick<Cluster, 'view'>,
   clock: Clock,

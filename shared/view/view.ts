@@ -10,7 +10,7 @@ import { keys, splitKey } from '../state/keys.ts';
 import type { MachineRecord } from '../state/machine-record.ts';
 import { createRecordReader, parseStored } from '../state/machine-record.ts';
 
-/** The store as it is now, in memory: what people look at is never listed anew for every look. */
+/** The current store in memory, so that reads do not list it. */
 export interface View {
   /** Of the last change that was seen. */
   readonly revision: number;
@@ -19,9 +19,9 @@ export interface View {
   operations(): readonly StoredOperation[];
   decisions(): readonly (DecisionRecord & { readonly id: string })[];
   settings(): Settings;
-  /** What somebody wrote down for whoever looks. */
+  /** A note for viewers. */
   caption(): string | undefined;
-  /** Calls back with the kinds of things that changed, until told to stop. */
+  /** Calls back with the kinds of objects that changed, until stopped. */
   onChange(listener: (kinds: ReadonlySet<Kind>) => void): () => void;
   close(): Promise<void>;
 }
@@ -74,7 +74,7 @@ export async function openView(store: Store, clock: Clock): Promise<View> {
   });
 
   const readRecords = createRecordReader(clock);
-  /** Made when somebody looks, and kept until something changes. */
+  /** Built on the first read and cached until a change. */
   const list = <Item>(kind: Kind, make: (sorted: readonly Entry[]) => readonly Item[]): readonly Item[] => {
     const before = made.get(kind);
     if (before) return before as readonly Item[];

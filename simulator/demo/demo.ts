@@ -2,7 +2,7 @@ import { KubeConfig } from '@kubernetes/client-node';
 import { connect } from '../../apps/host/connect.ts';
 import { type Host, startHost } from '../../apps/host/host.ts';
 import { exitOnMistake, logFor, orExit, stopOnSignal } from '../../apps/host/process.ts';
-import { doorOf } from '../../apps/host/serve-options.ts';
+import { serverOptionsOf } from '../../apps/host/serve-options.ts';
 import { wakeOnCluster } from '../../apps/host/wake-on-cluster.ts';
 import { createMetrics } from '../../shared/process/metrics.ts';
 import type { ProcessSettings } from '../../shared/process/settings.ts';
@@ -49,7 +49,7 @@ export async function runDemo(settings: ProcessSettings): Promise<void> {
     },
     'inventory loaded',
   );
-  const door = orExit(() => doorOf(settings, deps, transport));
+  const door = orExit(() => serverOptionsOf(settings, deps, transport));
   host = await startHost({
     deps,
     serve: door.doorway,

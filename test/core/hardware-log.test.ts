@@ -17,23 +17,40 @@ const known = (...about: string[]): KnownLog => ({
 const texts = ({ critical }: KnownLog) => critical.map(({ text }) => text);
 
 test('what is critical is kept until it is over', () => {
-  const first = afterReading(undefined, { last: '1', entries: [bad('psu')], anew: true }, undefined, now);
+  const first = afterReading(
+    undefined,
+    { last: '1', entries: [bad('psu')], restarted: true },
+    undefined,
+    now,
+  );
   expect(first).toEqual({ last: '1', critical: [{ about: 'psu', text: 'psu failed', seenAt: now }] });
-  const second = afterReading(first, { last: '2', entries: [bad('fan')], anew: false }, undefined, now + 1);
+  const second = afterReading(
+    first,
+    { last: '2', entries: [bad('fan')], restarted: false },
+    undefined,
+    now + 1,
+  );
   expect(texts(second)).toEqual(['psu failed', 'fan failed']);
-  const third = afterReading(second, { last: '3', entries: [over('psu')], anew: false }, undefined, now + 2);
+  const third = afterReading(
+    second,
+    { last: '3', entries: [over('psu')], restarted: false },
+    undefined,
+    now + 2,
+  );
   expect(texts(third)).toEqual(['fan failed']);
 });
 
 test('a log that was cleared has nothing left of before', () => {
-  expect(afterReading(known('psu'), { entries: [], anew: true }, undefined, now)).toEqual({ critical: [] });
+  expect(afterReading(known('psu'), { entries: [], restarted: true }, undefined, now)).toEqual({
+    critical: [],
+  });
 });
 
 test('the same again is one', () => {
   const entries = [bad('psu'), bad('psu')];
-  expect(texts(afterReading(known('psu'), { last: '9', entries, anew: false }, undefined, now))).toEqual([
-    'psu failed',
-  ]);
+  expect(texts(afterReading(known('psu'), { last: '9', entries, restarted: false }, undefined, now))).toEqual(
+    ['psu failed'],
+  );
 });
 
 test.each([
@@ -43,7 +60,7 @@ test.each([
   ['that somebody dealt with', now - day, now - 2 * day, []],
   ['from after somebody dealt with the last one', now - day, now - 1000, ['psu failed']],
 ])('an entry %s', (_name, acknowledgedAt, at, expected) => {
-  const reading = { last: '1', entries: [bad('psu', at)], anew: true };
+  const reading = { last: '1', entries: [bad('psu', at)], restarted: true };
   expect(texts(afterReading(undefined, reading, acknowledgedAt, now))).toEqual(expected);
 });
 
@@ -62,7 +79,7 @@ test('health is as bad as the log says, until somebody has dealt with it', () =>
 
 test('only so much is remembered', () => {
   const entries = Array.from({ length: 50 }, (_, index) => bad(`part ${index}`));
-  const { critical } = afterReading(undefined, { last: '50', entries, anew: true }, undefined, now);
+  const { critical } = afterReading(undefined, { last: '50', entries, restarted: true }, undefined, now);
   expect(critical).toHaveLength(8);
   expect(critical.at(-1)?.about).toBe('part 49');
 });

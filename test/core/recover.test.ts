@@ -1,12 +1,12 @@
 import { type MachineState, states } from '../../shared/core/machine/lifecycle.ts';
 import type { MachineSpec, MachineStatus, Power } from '../../shared/core/machine/machine.ts';
-import { type Seen, surprise } from '../../shared/core/machine/observed-power.ts';
+import { type Seen, unexpectedChange } from '../../shared/core/machine/observed-power.ts';
 import { transition } from '../../shared/core/machine/transition.ts';
 import { defaultTimings } from '../../shared/core/settings.ts';
 import { machine, now } from './support/builders.ts';
 
 const found = (power: Power, status: Partial<MachineStatus>, spec: Partial<MachineSpec> = {}) =>
-  surprise(machine('m1', { spec, status }), { power }, 'op-2', now)?.type;
+  unexpectedChange(machine('m1', { spec, status }), { power }, 'op-2', now)?.type;
 
 const neverJoined = { code: 'never-joined', message: 'no node', at: 0 } as const;
 
@@ -103,7 +103,7 @@ test.each<[string, Partial<Seen>, Partial<MachineStatus>, string | undefined]>([
   ],
 ])('hardware: %s', (_name, seen, status, event) => {
   const given = machine('m1', { status });
-  expect(surprise(given, { power: 'off', ...seen }, 'op-2', now)?.type).toBe(event);
+  expect(unexpectedChange(given, { power: 'off', ...seen }, 'op-2', now)?.type).toBe(event);
 });
 
 test.each<[string, Power, Partial<MachineStatus>, Partial<MachineSpec>, string | undefined]>([
@@ -160,7 +160,7 @@ test('what is a surprise can happen, unless its guard says otherwise', () => {
   for (const state of states)
     for (const power of ['on', 'off'] as const) {
       const given = machine('m1', { status: { state, powerState: power } });
-      const event = surprise(given, { power }, 'op-2', now);
+      const event = unexpectedChange(given, { power }, 'op-2', now);
       if (event)
         expect([state, event.type, transition(given, event, now, defaultTimings).ok]).toEqual([
           state,

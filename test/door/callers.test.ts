@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { doorOf, sinkToken } from '../../apps/host/serve-options.ts';
+import { serverOptionsOf, sinkToken } from '../../apps/host/serve-options.ts';
 import { kubeTransport } from '../../shared/adapters/kubernetes/transport.ts';
 import { openStore } from '../../shared/adapters/store/open-store.ts';
 import { realClock } from '../../shared/process/clock.ts';
@@ -125,7 +125,7 @@ describe('as the settings say', () => {
     const store = await openStore('embedded:');
     try {
       const inventory = createInventory(store, realClock);
-      const door = doorOf(
+      const door = serverOptionsOf(
         read.settings,
         { inventory, clock: realClock, log: memoryLog().log },
         kubeTransport({}),

@@ -4,13 +4,13 @@ import { find, type Process, type Scripted, startWorld, tickUntil, type World } 
 
 const minute = 60_000;
 const well: Sensors = { watts: 100, celsius: 40, health: 'ok', problems: [] };
-const empty: LogReading = { entries: [], anew: true };
+const empty: LogReading = { entries: [], restarted: true };
 const psu: LogReading = {
   last: '5/1',
-  anew: true,
+  restarted: true,
   entries: [{ kind: 'critical', about: 'psu', text: 'power supply 0x51: failure detected' }],
 };
-const nothingNew: LogReading = { last: '5/1', anew: false, entries: [] };
+const nothingNew: LogReading = { last: '5/1', restarted: false, entries: [] };
 
 let world: World;
 let machine: Scripted;
@@ -77,7 +77,7 @@ test('an entry that comes later is noticed, and what it says ends with it', asyn
   await until('error');
   machine.log = {
     last: '5/2',
-    anew: false,
+    restarted: false,
     entries: [{ kind: 'over', about: 'psu', text: '' }],
   };
   machine.onCall = () => undefined;
@@ -106,7 +106,7 @@ test('somebody lifts it, and the same entry does not quarantine it again; a new 
   await process.tick();
   expect((await status()).state).toBe('off');
   machine.onCall = () => undefined;
-  machine.log = { ...psu, last: '5/2', anew: false };
+  machine.log = { ...psu, last: '5/2', restarted: false };
   await until('error');
 });
 
@@ -126,7 +126,7 @@ test('maintenance that ends lifts it as well', async () => {
   expect((await status()).state).toBe('off');
   // What comes later is another matter.
   machine.onCall = () => undefined;
-  machine.log = { ...psu, last: '5/2', anew: false };
+  machine.log = { ...psu, last: '5/2', restarted: false };
   await until('error');
 });
 

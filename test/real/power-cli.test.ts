@@ -28,7 +28,7 @@ describeWith(['etcd'], 'bamel by hand on an etcd, which it writes to itself', ()
     expect(await host.stop()).toBe('0');
     const off = await runBamel(['power', 'm-1', 'off', '--last'], env, 120_000);
     expect(off.code).toBe(1);
-    expect(off.stderr).toContain('nobody has taken it up for 20 s');
+    expect(off.stderr).toContain('no process has started it for 20 s');
     expect((await runBamel(['power', 'm-1', 'status'], env, 60_000)).stdout).toMatch(
       /^state +draining since /m,
     );

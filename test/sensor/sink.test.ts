@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { doorOf } from '../../apps/host/serve-options.ts';
+import { serverOptionsOf } from '../../apps/host/serve-options.ts';
 import { createSend } from '../../sensor/sink.ts';
 import { kubeTransport } from '../../shared/adapters/kubernetes/transport.ts';
 import { openStore } from '../../shared/adapters/store/open-store.ts';
@@ -39,7 +39,7 @@ async function hosting(body: (host: RunningServer) => Promise<void>): Promise<vo
   if (!('settings' in read)) throw new Error('help was asked for');
   const store = await openStore('embedded:');
   const inventory = createInventory(store, realClock);
-  const door = doorOf(
+  const door = serverOptionsOf(
     read.settings,
     { inventory, clock: realClock, log: memoryLog().log },
     kubeTransport({}),

@@ -7,9 +7,9 @@ const isToldOn = (machine: Machine): boolean =>
 /** When the machine was last told to power on, as far as it is known. */
 export function poweredOnAt(machine: Machine): number {
   const { status } = machine;
-  const told = status.lastPowerAction === 'on' ? status.powerActionTime : undefined;
+  const commandedAt = status.lastPowerAction === 'on' ? status.powerActionTime : undefined;
   const asked = isToldOn(machine) ? status.stateSince : undefined;
-  return Math.max(told ?? 0, asked ?? 0, status.bootTime ?? 0);
+  return Math.max(commandedAt ?? 0, asked ?? 0, status.bootTime ?? 0);
 }
 
 /** When it last began to leave, or was off. */

@@ -18,7 +18,7 @@ export interface LogReading {
   /** Oldest first. */
   readonly entries: readonly LogEntry[];
   /** The log does not go on from where it was last read: it was cleared, or never read. */
-  readonly anew: boolean;
+  readonly restarted: boolean;
 }
 
 /** What was in the log for longer than this when it was first read is history, not news. */
@@ -28,14 +28,14 @@ const mostKept = 8;
 /** What is known once a log has been read. What a person has dealt with does not come up again. */
 export function afterReading(
   known: KnownLog | undefined,
-  { last, entries, anew }: LogReading,
+  { last, entries, restarted }: LogReading,
   acknowledgedAt: number | undefined,
   now: number,
 ): KnownLog {
-  let critical = anew ? [] : [...stillCritical(known, acknowledgedAt)];
+  let critical = restarted ? [] : [...stillCritical(known, acknowledgedAt)];
   for (const { kind, about, text, at } of entries) {
     critical = critical.filter((one) => one.about !== about);
-    const isNews = at === undefined || (at > now - oldMs && !(anew && at <= (acknowledgedAt ?? 0)));
+    const isNews = at === undefined || (at > now - oldMs && !(restarted && at <= (acknowledgedAt ?? 0)));
     if (kind === 'critical' && isNews) critical.push({ about, text, seenAt: now });
   }
   return { last, critical: critical.slice(-mostKept) };

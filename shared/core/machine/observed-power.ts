@@ -14,7 +14,7 @@ export interface Seen {
  * its hardware is ill or well again, somebody wants it on or off; or nothing. Power that nobody asked for is
  * adopted, never fought.
  */
-export function surprise(
+export function unexpectedChange(
   machine: Machine,
   seen: Seen,
   newOperation: string,

@@ -78,10 +78,10 @@ export function createWithdrawer(round: Round, up: ScaleUp, withdrawn: ReadonlyM
         candidates: [{ machine: name, verdict: 'kept', why: `${why}; ${because}` }],
       });
       const goes = (how: string): GivenBack => {
-        const told = `${why}${how}`;
+        const reason = `${why}${how}`;
         return {
-          intents: [{ kind: 'drain', machine: name, why: told }],
-          candidates: [{ machine: name, verdict: 'drain', why: told }],
+          intents: [{ kind: 'drain', machine: name, why: reason }],
+          candidates: [{ machine: name, verdict: 'drain', why: reason }],
         };
       };
       const no = needed();

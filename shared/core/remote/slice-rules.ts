@@ -6,7 +6,7 @@ import { byText, seconds } from '../text.ts';
 import { hourlyPrice, type Offer } from './offer.ts';
 
 /** On every slice: the cluster that lends it. */
-export const lenderLabel = 'liqo.io/remote-cluster-id';
+export const providerLabel = 'liqo.io/remote-cluster-id';
 
 /**
  * A slice counts as long as it is not known to be gone, whatever state its record is in: one that failed may be granted
@@ -68,7 +68,7 @@ export function troubles(situation: Situation): (offer: Offer) => string | undef
       ofOffer.set(spec.offer, `its slice ${spec.name} is not well: ${problemsOf(machine)}`);
     else if (status.shortGrantAt !== undefined && now - status.shortGrantAt < settings.timings.retryAfterMs)
       ofOffer.set(spec.offer, `it gave ${spec.name} less than was asked for`);
-    const provider = spec.labels?.[lenderLabel];
+    const provider = spec.labels?.[providerLabel];
     if (provider !== undefined && isSilent(situation, machine))
       ofProvider.set(provider, `node ${status.kubernetesNode} of ${provider} is not Ready`);
   }

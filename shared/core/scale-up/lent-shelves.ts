@@ -3,7 +3,7 @@ import type { Situation } from '../decide/indexed-snapshot.ts';
 import { capacityOf } from '../machine/lifecycle.ts';
 import { type Machine, type MachineSpec, newStatus } from '../machine/machine.ts';
 import { hourlyPrice, type Offer } from '../remote/offer.ts';
-import { lenderLabel, troubles, whyNotTaken, withdrawals } from '../remote/slice-rules.ts';
+import { providerLabel, troubles, whyNotTaken, withdrawals } from '../remote/slice-rules.ts';
 import type { PoolSpec, Provider, Size } from '../settings.ts';
 import { usualPods } from '../simulate/machine-node.ts';
 import type { World } from '../simulate/world.ts';
@@ -130,7 +130,7 @@ function sliceOf(pool: PoolSpec, provider: Provider, offer: Offer, name: string,
     labels: {
       ...offer.labels,
       'liqo.io/type': 'virtual-node',
-      [lenderLabel]: offer.provider,
+      [providerLabel]: offer.provider,
       ...(offer.region !== undefined && { 'topology.kubernetes.io/region': offer.region }),
     },
     taints: [notAllowed, ...(offer.taints ?? [])],

@@ -17,7 +17,7 @@ export const Probe = z
 
 export type Probe = z.output<typeof Probe>;
 
-/** What a node that is all there is to see tells about the power of its machine. */
+/** The power of a machine, inferred from its node alone. */
 export function powerByNode(node: NodeEvidence | undefined): Power {
   if (!node) return 'off';
   const beats = node.heartbeatAgeMs !== undefined && node.heartbeatAgeMs < leaseMs;
@@ -26,7 +26,7 @@ export function powerByNode(node: NodeEvidence | undefined): Power {
   return 'unknown';
 }
 
-/** Whether anything answers there. A refused connection is an answer: somebody's kernel refused it. */
+/** Whether a host responds. A refused connection counts: its kernel refused it. */
 export type Dial = (host: string, port: number, signal: AbortSignal) => Promise<boolean>;
 
 /**
@@ -55,7 +55,7 @@ export function createWitness(
     };
     if (await ask(await inTime(deps.resolve(known), signal, fail))) return { power: 'unknown' };
     for (const address of node?.addresses ?? []) {
-      // What a node says of itself may lie outside of the networks we talk to: it is then not asked.
+      // A node may report addresses outside the allowed networks: they are not contacted.
       const allowed = await inTime(deps.resolve(address).catch(whenRefused), signal, fail);
       if (allowed && (await ask(allowed))) return { power: 'unknown' };
     }
@@ -78,7 +78,7 @@ export function hostIn(address: string | undefined): string | undefined {
 export async function inTime<Value>(work: Promise<Value>, signal: AbortSignal, fail: Fail): Promise<Value> {
   const late = () => fail('timeout', 'there was no answer in time');
   if (signal.aborted) {
-    // Whatever becomes of it, nobody waits for it any more.
+    // The result is no longer needed.
     work.catch(() => undefined);
     throw late();
   }
@@ -92,15 +92,15 @@ export async function inTime<Value>(work: Promise<Value>, signal: AbortSignal, f
   }
 }
 
-/** Of a connection that failed: only these mean that nobody is there. */
-const nobody = new Set(['EHOSTUNREACH', 'EHOSTDOWN', 'ETIMEDOUT']);
+/** The connection errors that mean that no host is there. */
+const absentCodes = new Set(['EHOSTUNREACH', 'EHOSTDOWN', 'ETIMEDOUT']);
 
 const answers: Dial = (host, port, signal) => {
   const { promise, resolve } = Promise.withResolvers<boolean>();
   const socket = connect({ host, port, signal: AbortSignal.any([signal, AbortSignal.timeout(probeMs)]) });
   socket.once('connect', () => resolve(true));
   socket.once('error', (error: NodeJS.ErrnoException) =>
-    resolve(error.name !== 'AbortError' && !nobody.has(error.code ?? '')),
+    resolve(error.name !== 'AbortError' && !absentCodes.has(error.code ?? '')),
   );
   return promise.finally(() => socket.destroy());
 };

@@ -4,7 +4,7 @@ import { PowerError } from '../../ports/power.ts';
 
 export type { Fail };
 
-/** Errors are kept and shown: what a device lists in them must not fill the store. */
+/** Errors are stored and shown: long lists of a device must not fill the store. */
 const longest = 500;
 
 /** Makes errors that begin with the machine's name. No cause: it might carry what was sent. */

@@ -1,6 +1,6 @@
 import type { MachineSpec } from '../../core/machine/machine.ts';
 
-/** Why somebody could read along or take the BMC's place, where the inventory allows that. */
+/** Why the connection could be intercepted, where the inventory allows that. */
 export function insecurity({ mgmtAddress, bmcCredentials, options }: MachineSpec): string | undefined {
   const { tls } = options ?? {};
   if (typeof tls === 'object' && tls && 'insecure' in tls && tls.insecure)
@@ -14,14 +14,16 @@ export function insecurity({ mgmtAddress, bmcCredentials, options }: MachineSpec
 export const isLoopback = ({ hostname }: URL): boolean => /^(127\.|localhost$|\[::1\]$)/.test(hostname);
 
 /** Tells once of each machine, and again when the reason is another. */
-export function insecurityWarning(tell: (machine: string, why: string) => void): (spec: MachineSpec) => void {
-  const told = new Map<string, string>();
+export function insecurityWarning(
+  report: (machine: string, why: string) => void,
+): (spec: MachineSpec) => void {
+  const reported = new Map<string, string>();
   return (spec) => {
     const why = insecurity(spec);
-    if (why === undefined) told.delete(spec.name);
-    else if (told.get(spec.name) !== why) {
-      told.set(spec.name, why);
-      tell(spec.name, why);
+    if (why === undefined) reported.delete(spec.name);
+    else if (reported.get(spec.name) !== why) {
+      reported.set(spec.name, why);
+      report(spec.name, why);
     }
   };
 }

@@ -19,7 +19,7 @@ type Deps = Pick<DriverDeps, (typeof uses)[number]>;
 
 export { HttpOptions };
 
-/** Anything that can be switched by a plain HTTP call: smart plugs, home automation, somebody's own service. */
+/** Devices that are switched by a plain HTTP call: smart plugs, home automation, custom services. */
 export function createHttp(
   spec: MachineSpec,
   options: HttpOptions,
@@ -39,7 +39,7 @@ export function createHttp(
   };
   const secretName = options.credentials ?? spec.bmcCredentials;
 
-  /** Sends the request as whoever the credentials say we are. */
+  /** Sends the request with the credentials. */
   const send = async (request: HttpRequest, signal: AbortSignal): Promise<HttpAnswer> => {
     const as = (authorization?: string) =>
       httpRequest(

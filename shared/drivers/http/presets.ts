@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { Calls } from './call-schema.ts';
 
 interface Preset {
-  /** How devices of this kind want to see a password. */
+  /** Authentication of this kind of device. */
   readonly auth?: 'basic' | 'digest' | 'bearer';
   /** The number of the first relay. */
   readonly firstChannel: number;
@@ -43,7 +43,9 @@ export const presets = {
       status: { path: '/relay/{{channel}}', pointer: '/ison', on: [true], off: [false] },
     },
   },
-  /** A mistake is answered with 200 too, so the answer is looked at. With one relay it is POWER, without a number. */
+  /**
+   * Errors are answered with 200 too, so the body is checked. With one relay it is POWER, without a number.
+   */
   tasmota: {
     auth: 'basic',
     firstChannel: 1,

@@ -27,7 +27,8 @@ const anotherSuiteMayDo =
 export function createIpmitool({ spec, address, options, resolve, secrets, fail }: Target): PowerDriver {
   const run = async (command: readonly string[], signal: AbortSignal): Promise<string> => {
     const { username, password, kg } = await inTime(secrets(), signal, fail);
-    // Its environment variable takes text only, and its argument for the other form would show it to everybody.
+    // Its environment variable takes text only, and its argument for the other form would be visible to all
+    // users.
     if (kg?.startsWith('0x')) throw fail('config', 'ipmitool takes kg as text only. Set ipmi.tool to native');
     const host = await inTime(resolve(address.host), signal, fail);
     const env = { PATH: process.env.PATH, IPMITOOL_PASSWORD: password, ...(kg && { IPMI_KGKEY: kg }) };
@@ -52,7 +53,7 @@ export function createIpmitool({ spec, address, options, resolve, secrets, fail 
       if (known) throw fail(known.code, `its BMC ${known.means}, says ipmitool`);
       throw fail(
         'refused',
-        `ipmitool failed (${error}) at: ${command.join(' ')}. ipmi.tool native tells more`,
+        `ipmitool failed (${error}) at: ${command.join(' ')}. ipmi.tool native reports more`,
       );
     }
     throw fail(
@@ -68,7 +69,7 @@ export function createIpmitool({ spec, address, options, resolve, secrets, fail 
       const [bytes] = /([0-9a-f]{2}\s+){16}/.exec(await run(['raw', '0x06', '0x37'], signal)) ?? [];
       return bytes && systemUUID(Buffer.from(bytes.replace(/\s+/g, ''), 'hex'), spec.systemUUID);
     } catch (error) {
-      // Not every BMC tells it.
+      // Not every BMC reports it.
       if (error instanceof PowerError && error.code === 'refused') return undefined;
       throw error;
     }

@@ -1,4 +1,4 @@
-/** An IPMI message: what is asked of the BMC, and its answer, inside whatever wrapper. */
+/** An IPMI message: a request to the BMC and its response, without the session wrapper. */
 export interface Request {
   readonly netFn: number;
   readonly command: number;

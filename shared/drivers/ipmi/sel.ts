@@ -16,16 +16,16 @@ export async function readSel(
 ): Promise<LogReading | undefined> {
   const info = await commands.selInfo();
   if (!info) return undefined;
-  if (info.entries === 0) return { entries: [], anew: true };
+  if (info.entries === 0) return { entries: [], restarted: true };
   const [erased, id] = (after ?? '').split('/');
-  // Numbers begin anew when it is cleared.
+  // Numbers restart when it is cleared.
   const known = erased === String(info.erasedAt) && id ? await commands.selEntry(Number(id)) : undefined;
   const records = known ? await following(commands, known.next) : await newestOf(commands, info.entries);
   const last = records.at(-1)?.readUInt16LE(0);
   return {
     last: last === undefined && known ? after : `${info.erasedAt}/${last}`,
     entries: records.map(eventOf).filter((event) => event !== undefined),
-    anew: !known,
+    restarted: !known,
   };
 }
 

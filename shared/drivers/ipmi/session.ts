@@ -56,12 +56,12 @@ export function createSession(talk: Talk, keys: SessionKeys, ids: SessionIds): S
       return answer;
     },
     async close() {
-      // Whoever has run out of time does not wait long for this one; whoever runs out meanwhile, no longer.
+      // A caller whose time is up waits only briefly for this.
       const [patience, until] = signal.aborted ? [hasty, undefined] : [retransmit, signal];
       try {
         return (await exchange(closeSession(ids.bmc), patience, until))?.completion === 0;
       } catch {
-        // A closed port: there is no session to close, and the first error tells more than this one.
+        // A closed port: there is no session to close, and the first error is more useful than this one.
         return false;
       }
     },

@@ -1,7 +1,7 @@
 import type { PowerError } from '../../ports/power.ts';
 import { Restart, type Talk } from './talk.ts';
 
-/** A BMC frees sessions that nobody uses after 30 to 60 s. */
+/** A BMC frees unused sessions after 30 to 60 s. */
 const sessionsFreedMs = 30_000;
 
 /** With these, and only these, the BMC says that another cipher suite may do. */
@@ -60,7 +60,7 @@ export function handshakeRefused(talk: Talk, status: number, step: string): Erro
   return meanings[status]?.(talk) ?? other;
 }
 
-/** RAKP 2 is the first that only somebody who knows the password can make. */
+/** RAKP 2 is the first message that requires the password. */
 export function rakp2NotProven({ fail, login }: Talk): Restart {
   const error = fail(
     'auth',
@@ -74,7 +74,7 @@ export function rakp4NotProven({ fail, login }: Talk, bmcHasKg: boolean): PowerE
   if (!login.kg)
     return fail(
       'auth',
-      `its BMC wants a key (Kg) besides the password${bmcHasKg ? ', as it says itself' : ''}. Add kg to ${login.name}`,
+      `its BMC requires a key (Kg) besides the password${bmcHasKg ? ', as it says itself' : ''}. Add kg to ${login.name}`,
     );
   const remedy = bmcHasKg ? 'Correct kg' : 'The BMC says that it has none: remove kg';
   return fail('auth', `the password of ${login.name} is right, its kg is not that of the BMC. ${remedy}`);

@@ -44,7 +44,7 @@ export class Restart extends Error {
   }
 }
 
-/** Nothing came back: the packets got lost, or time is up. Either way nobody knows what the BMC did. */
+/** No response: the packets got lost, or a time-out. Either way the effect is unknown. */
 export function unanswered({ signal, fail }: Talk, what: string): Error {
   const timeout = fail('timeout', `its BMC did not answer ${what} in time`);
   return signal.aborted ? timeout : new Restart(timeout);

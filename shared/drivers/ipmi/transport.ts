@@ -23,7 +23,7 @@ export interface Transport {
   [Symbol.dispose](): void;
 }
 
-/** Connected, so that packets of others do not arrive and a closed port is told at once. */
+/** Connected, so that foreign packets are dropped and a closed port is reported at once. */
 export async function openTransport(address: string, port: number): Promise<Transport> {
   const socket = createSocket(isIPv6(address) ? 'udp6' : 'udp4');
   // Without a listener an error between two exchanges would end the process; the next one shows it again.

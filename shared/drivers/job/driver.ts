@@ -78,7 +78,7 @@ const longest = { message: 120, log: 250 };
 const assignedSecret =
   /((?:password|passwd|passphrase|token|secret|api-?key|private-?key|authorization|community)["']?\s*[=:]\s*)\S+/gi;
 
-/** Why it failed: a line or two that can be shown to anybody. */
+/** Why it failed, in a line or two without secrets. */
 function reasonOf({ message, log }: JobState): string {
   const readable = (text: string) =>
     withoutCredentials(text)

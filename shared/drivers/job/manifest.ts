@@ -18,7 +18,7 @@ const healthName = (machine: string): string => `bamel-health-${digest(machine, 
 const digest = (text: string, length: number): string =>
   createHash('sha256').update(text).digest('hex').slice(0, length);
 
-/** What tells our Jobs from others, and one machine's from another's. */
+/** Labels that identify our Jobs and their machine. */
 export const labelsOf = (machine: string, purpose: string): Record<string, string> => ({
   'app.kubernetes.io/managed-by': 'bamel-autoscaler',
   [bamelKeys.machine]: machine,
@@ -66,7 +66,7 @@ export function healthManifest(
     metadata: {
       name: healthName(spec.name),
       labels: labelsOf(spec.name, 'health'),
-      // The API server fills in defaults: by this an edit of the inventory is told from them.
+      // The API server fills in defaults: the hash detects a change of the inventory.
       annotations: { [bamelKeys.madeFrom]: digest(JSON.stringify(wanted), 16) },
     },
     spec: wanted,

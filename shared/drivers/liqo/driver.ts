@@ -129,7 +129,7 @@ function readingOf(
   return { power: 'on', exists: true, resources: grantedOf(slice, spec, now) };
 }
 
-/** What is wrong with a provider, as people have to know it. */
+/** The problem of a provider, for people. */
 function sensorsOf(
   { slice, silent }: Parts & Neighbour,
   { labels = {} }: MachineSpec,
@@ -141,8 +141,8 @@ function sensorsOf(
       health: 'critical',
       problems: [`provider ${provider} has withdrawn it (${denial}): its pods do not run there any more`],
     };
-  const told = Object.entries(slice?.status?.nodeLabels ?? {});
-  const changed = told.filter(([label, value]) => labels[label] !== undefined && labels[label] !== value);
+  const reported = Object.entries(slice?.status?.nodeLabels ?? {});
+  const changed = reported.filter(([label, value]) => labels[label] !== undefined && labels[label] !== value);
   const problems = [
     ...(silent === undefined ? [] : [`provider ${provider} does not answer: ${silent}`]),
     ...changed.map(
@@ -152,7 +152,7 @@ function sensorsOf(
   return { health: problems.length > 0 ? 'warning' : 'ok', problems };
 }
 
-/** Slices that we made and nobody keeps a record of. With a Node they may run something: they are only named. */
+/** Returns slices of ours without a record. Slices with a Node may run pods: they are only reported. */
 async function releaseOrphans(
   spec: MachineSpec,
   _options: Options,

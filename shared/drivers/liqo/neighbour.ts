@@ -30,7 +30,7 @@ export interface Neighbour {
   readonly silent?: string | undefined;
 }
 
-/** Liqo makes the ForeignCluster; whoever peered by hand may have named the namespace otherwise. */
+/** Liqo creates the ForeignCluster; a manual peering may use another namespace. */
 export async function neighbourOf(
   objects: KubeObjects,
   provider: string,

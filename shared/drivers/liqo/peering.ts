@@ -183,7 +183,7 @@ const longWords = /[\w+/=.-]{24,}/g;
 function refusalOf({ who, fail }: HttpPeer, { status, headers, text }: HttpAnswer) {
   const why = reasonIn(text);
   const said = `${who} answered ${status}${why && ` (${why})`}`;
-  // A nonce is good for one exchange: somebody else of ours had it, or it took too long. The next one is fresh.
+  // A nonce is valid for one exchange: another instance used it, or it expired. The next one is new.
   if ([409, 410, 429].includes(status) || status >= 500)
     return fail('busy', `${said} when we asked to peer`, retryAfterMs(headers['retry-after']));
   return fail('denied', `${said} when we asked to peer. Ask who runs it to let our cluster in`);

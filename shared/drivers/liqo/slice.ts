@@ -57,13 +57,13 @@ export async function partsOf(
   return { slice: slice && ours(slice), virtualNode, node };
 }
 
-/** Undefined: somebody else made it. */
+/** Undefined: it was not created by us. */
 function ifOurs(object: KubeObject): Slice | undefined {
   const slice = Slice.safeParse(object).data;
   return slice?.metadata.labels?.[bamelKeys.machine] === object.metadata.name ? slice : undefined;
 }
 
-/** A slice of the same name that somebody else made is neither used nor deleted. */
+/** A slice of the same name that we did not create is neither used nor deleted. */
 function ours(object: KubeObject): Slice {
   const slice = ifOurs(object);
   if (slice) return slice;

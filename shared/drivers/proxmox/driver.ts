@@ -93,7 +93,7 @@ async function make(api: Api, spec: MachineSpec, options: Options, signal: Abort
   return { vmid, node: host, type: 'qemu' };
 }
 
-/** A clone is its template until it is told its own size. A VM that runs already is left as it is. */
+/** A clone has the size of its template until it is configured. A running VM is not changed. */
 async function complete(
   api: Api,
   guest: Guest,
@@ -131,7 +131,7 @@ async function stop(
   await api.task('POST', guest.node, `${path}/shutdown`, body, signal, shutdownGlanceMs);
 }
 
-/** Deletes the VM and waits until it is gone. Only what carries the tag: it may be somebody's else. */
+/** Deletes the VM and waits until it is gone. Only VMs with our tag are deleted. */
 async function destroy(api: Api, guest: Guest, options: Options, signal: AbortSignal): Promise<void> {
   const { tags } = await configOfGuest(api, guest, signal);
   if (!hasTag(tags, options.managedTag))

@@ -8,7 +8,7 @@ const MiB = 2 ** 20;
 /** The same bytes for the same text, so that a repeated creation asks for the same VM. */
 const bytesOf = (text: string): Buffer => createHash('sha256').update(text).digest();
 
-/** In the description of what we make: tells whose VM it is before it has its tag. */
+/** In the description of our VMs: identifies the machine before the tag is set. */
 export const markerOf = (machine: string): string => `${bamelKeys.machine}=${machine}`;
 
 /** What the VM of a machine is to be, in Proxmox's own words. */
@@ -39,7 +39,7 @@ function networkCard(machine: string, card: Options['networkInterfaces'][number]
   return parts.join(',');
 }
 
-/** A free id of the range; the same one for the same machine as long as nobody took it. */
+/** A free id of the range; stable for a machine while it is free. */
 export function freeId(
   machine: string,
   { vmIDRange }: Options,
@@ -55,6 +55,6 @@ export function freeId(
   return undefined;
 }
 
-/** What is asked of the hypervisor that takes the machine. */
+/** Requirements on the hypervisor for the machine. */
 export const bytesNeeded = ({ resources, memoryOverhead }: MachineSpec): number =>
   (resources.memory ?? 0) + (memoryOverhead ?? 0);

@@ -33,7 +33,7 @@ export async function readLog(
   try {
     members = await listed(client, known.entries, after);
   } catch (error) {
-    // A firmware update may have moved it: it is looked for anew next time.
+    // A firmware update may have moved it: it is discovered again next time.
     if (error instanceof PowerError && error.code === 'refused') delete known.entries;
     throw error;
   }
@@ -42,7 +42,7 @@ export async function readLog(
   return {
     last: last && nameOf(last),
     entries: members.flatMap((entry, index) => meaningOf(entry, index > at) ?? []),
-    anew: at === -1,
+    restarted: at === -1,
   };
 }
 
@@ -54,7 +54,7 @@ function meaningOf(entry: LogEntry, isNew: boolean): Found | undefined {
   const at = Date.parse(Created ?? '');
   const about = EntryCode ? `${SensorType ?? ''} ${SensorNumber ?? ''}` : nameOf(entry);
   if (EntryCode === 'Deassert') return isNew ? { kind: 'over', about, text: '' } : undefined;
-  // What was read before may have been resolved since.
+  // Entries that were read before may be resolved since.
   if (Resolved) return EntryCode ? undefined : { kind: 'over', about, text: '' };
   if (!isNew || Severity !== 'Critical') return undefined;
   const when = Created ? ` (${Created})` : '';

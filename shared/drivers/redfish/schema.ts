@@ -36,7 +36,7 @@ const Boot = z.looseObject({
 });
 export type Boot = z.output<typeof Boot>;
 
-/** What can be told to boot otherwise: a system, or the resource for its settings. */
+/** A resource with a boot override: a system, or its settings resource. */
 export const Bootable = z.object({ Boot: Boot.nullish(), '@odata.etag': text });
 
 export const System = z.object({
@@ -58,7 +58,7 @@ export const System = z.object({
 });
 export type System = z.output<typeof System>;
 
-/** How it is, and where more about it is told. */
+/** A status, and links to details. */
 export type Whereabouts = Pick<System, 'Status' | 'Links' | 'LogServices'>;
 
 export const ActionInfo = z.object({

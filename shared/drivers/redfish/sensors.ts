@@ -23,7 +23,7 @@ const worst = (values: readonly Health[]): Health =>
 const healthOf = (status: Status): Health =>
   healths[status?.HealthRollup ?? status?.Health ?? ''] ?? 'unknown';
 
-/** More than this many power supplies or fans nobody looks at one by one. */
+/** Limit of power supplies and fans that are read one by one. */
 const mostParts = 16;
 
 interface Found {
@@ -39,7 +39,7 @@ interface Found {
 /** Where the sensors of a machine are, by the path of its chassis: asked for once. */
 export type KnownChassis = Map<string, Chassis>;
 
-/** What it draws, how hot it is and what is broken. What a BMC does not have is left out. */
+/** Power draw, temperature and problems. Missing values are omitted. */
 export async function sense(client: Client, system: Whereabouts, known: KnownChassis): Promise<Sensors> {
   const found: Found = { watts: undefined, temperatures: [], parts: [] };
   for (const chassis of await chassisOf(client, system.Links?.Chassis))

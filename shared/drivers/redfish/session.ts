@@ -6,7 +6,7 @@ import { type Client, createClient } from './client.ts';
 import type { Options } from './options.ts';
 import { Root } from './schema.ts';
 
-/** Long enough for a BMC to forget us in, short enough that nobody waits for it. */
+/** Timeout of the logout: short, because the caller waits for it. */
 const logoutMs = 5000;
 
 export interface Login {
@@ -46,11 +46,11 @@ async function logIn(
   { name, username, password }: Login,
   signal: AbortSignal,
 ): Promise<{ readonly token: string; readonly location: string }> {
-  const nobody = createClient(peer, { headers: {}, credentials: name }, signal);
-  const root = await nobody.get(Root, '/redfish/v1/', 'service root');
+  const anonymous = createClient(peer, { headers: {}, credentials: name }, signal);
+  const root = await anonymous.get(Root, '/redfish/v1/', 'service root');
   const sessions = root.Links?.Sessions?.['@odata.id'] ?? '/redfish/v1/SessionService/Sessions';
-  const answer = nobody.accepted(
-    await nobody.send('POST', sessions, { UserName: username, Password: password }),
+  const answer = anonymous.accepted(
+    await anonymous.send('POST', sessions, { UserName: username, Password: password }),
   );
   const { 'x-auth-token': token, location } = answer.headers;
   if (typeof token !== 'string' || typeof location !== 'string')
@@ -61,7 +61,7 @@ async function logIn(
   return { token, location };
 }
 
-/** What was asked for is done or has failed already: a failed farewell changes neither. */
+/** The request is already done: a failed logout does not change its result. */
 async function logOut(client: Client, location: string): Promise<void> {
   try {
     await client.send('DELETE', location);

@@ -54,7 +54,7 @@ export function createPdu(
     },
     async set(verb, signal) {
       if (verb === 'soft-off')
-        throw fail('config', `${section} can only cut the power: there is nobody to ask for a shutdown`);
+        throw fail('config', `${section} can only cut the power: a PDU cannot shut a system down`);
       const command = verb === 'on' ? outlet.on : outlet.off;
       await exchange(at(command), signal, command.value);
     },

@@ -1,4 +1,4 @@
-/** What is read and written to switch an outlet. {outlet} is filled in; the rest of an OID is digits. */
+/** The OIDs that switch an outlet. {outlet} is replaced; the rest is digits. */
 export interface Outlet {
   /** What stands before the number of an outlet in its index, on a device that stands alone. */
   readonly within?: string | undefined;

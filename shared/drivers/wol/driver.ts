@@ -33,8 +33,8 @@ const WolOptions = z.strictObject({
 const betweenPacketsMs = 100;
 
 /**
- * Wake-on-LAN: a packet that nobody answers. Whether the machine is on is what its node shows; a companion that can
- * tell (a smart plug) is asked first.
+ * Wake-on-LAN: a packet without a response. Its node shows whether the machine is on; a companion that knows
+ * (a smart plug) is asked first.
  */
 function create(spec: MachineSpec, options: z.output<typeof WolOptions>, deps: Deps): PowerDriver {
   const fail = failureOf(spec);

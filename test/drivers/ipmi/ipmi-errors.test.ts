@@ -28,7 +28,7 @@ const cases: readonly Case[] = [
     name: 'no Kg where the BMC has one',
     bmc: { kg: 'key' },
     code: 'auth',
-    says: 'wants a key (Kg) besides the password, as it says itself. Add kg to mini-1-bmc',
+    says: 'requires a key (Kg) besides the password, as it says itself. Add kg to mini-1-bmc',
   },
   {
     name: 'a wrong Kg',

@@ -63,7 +63,7 @@ test('goes on from where it was read to, whatever the order of the list', async 
   said['GET /sel'] = entries(entry('4'), entry('3'), entry('2'), entry('1'));
   const second = await read(last);
   expect(texts(second)).toEqual(['fault 3 (2026-11-03T00:00:00Z)', 'fault 4 (2026-11-04T00:00:00Z)']);
-  expect(second?.anew).toBe(false);
+  expect(second?.restarted).toBe(false);
   // Cleared; numbers begin again.
   said['GET /sel'] = entries(entry('1', { Created: '2026-11-09T00:00:00Z' }));
   expect(await read(second?.last)).toMatchObject({ anew: true, entries: [{ kind: 'critical' }] });
@@ -119,7 +119,7 @@ test('of a long log that begins with the newest, only what is new is read', asyn
   const before = bmc.requests.length;
   const reading = await read('10 2026-11-10T00:00:00.000Z');
   expect(texts(reading)).toHaveLength(2);
-  expect(reading?.anew).toBe(false);
+  expect(reading?.restarted).toBe(false);
   expect(bmc.requests.slice(before)).toEqual(['GET /sel']);
 });
 

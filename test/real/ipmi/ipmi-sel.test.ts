@@ -33,7 +33,7 @@ describeWith(['ipmi_sim', 'ipmitool'], 'the SEL of ipmi_sim', () => {
       const listed = await ipmitool('sel', 'elist');
       expect(listed).toContain('Power Supply #0x51 | Failure detected');
       const first = await read();
-      expect(first?.anew).toBe(true);
+      expect(first?.restarted).toBe(true);
       expect(first?.entries).toMatchObject([
         { kind: 'critical', text: expect.stringContaining('power supply 0x51: failure detected') },
       ]);

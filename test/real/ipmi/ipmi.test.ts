@@ -97,7 +97,7 @@ describeWith(['ipmi_sim', 'ipmitool'], 'the IPMI driver on ipmi_sim', () => {
       expect((await right.read(patient())).power).toBe('off');
       const none = await ipmiDriver(keyed.port);
       const error = await failing(() => none.read(patient()));
-      expect(error).toMatchObject({ code: 'auth', message: expect.stringContaining('wants a key (Kg)') });
+      expect(error).toMatchObject({ code: 'auth', message: expect.stringContaining('requires a key (Kg)') });
     } finally {
       await keyed.close();
     }

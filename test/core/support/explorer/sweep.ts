@@ -1,5 +1,5 @@
 import { stepOf } from '../../../../shared/core/machine/lifecycle.ts';
-import { surprise } from '../../../../shared/core/machine/observed-power.ts';
+import { unexpectedChange } from '../../../../shared/core/machine/observed-power.ts';
 import { acquire, machineLease, observe } from './store.ts';
 import { conclude, end, goOn, type Step } from './turn.ts';
 import { machineAt, modelMachine } from './world.ts';
@@ -11,7 +11,7 @@ export const sweep: Record<string, Step> = {
     const machine = machineAt(world, run.m);
     if (stepOf(machine) === 'power-action' && machine.status.operation) return end(turn);
     run.power = mishap === 'unknown reading' ? 'unknown' : modelMachine(world, run.m).on ? 'on' : 'off';
-    if (surprise(machine, { power: run.power }, 'op', 0)) return goOn(turn, 'adopt');
+    if (unexpectedChange(machine, { power: run.power }, 'op', 0)) return goOn(turn, 'adopt');
     if (machine.status.powerState === run.power) return end(turn);
     goOn(turn, 'observe');
   },
@@ -19,7 +19,7 @@ export const sweep: Record<string, Step> = {
     const { world, slot, run } = turn;
     if (!acquire(world, slot, machineLease(run.m))) return end(turn);
     run.stale = [];
-    const event = surprise(machineAt(world, run.m), { power: run.power ?? 'unknown' }, 'op', 0);
+    const event = unexpectedChange(machineAt(world, run.m), { power: run.power ?? 'unknown' }, 'op', 0);
     if (!event) return end(turn);
     run.event = event;
     run.observed = { powerState: run.power ?? 'unknown' };

@@ -10,8 +10,8 @@ import type { Shelf } from '../../shared/core/scale-up/shelves.ts';
 import type { PoolSpec, Settings, Size } from '../../shared/core/settings.ts';
 import { byText } from '../../shared/core/text.ts';
 
-/** What a choice may know. */
-export interface Known {
+/** The input of a choice. */
+export interface GroupSnapshot {
   readonly machines: readonly Machine[];
   readonly pools: readonly PoolSpec[];
   readonly settings: Settings;
@@ -27,8 +27,8 @@ export interface LentGroup {
 /** As many as the Cluster Autoscaler plans at once. */
 export const mostAtOnce = 1_000;
 
-/** What a decision about these machines may know of the cluster: nodes as they were last seen. */
-export const snapshotOf = ({ machines, pools, settings, offers }: Known): Snapshot => ({
+/** The snapshot for a decision about these machines: nodes as last observed. */
+export const snapshotOf = ({ machines, pools, settings, offers }: GroupSnapshot): Snapshot => ({
   machines,
   pools,
   // How fast machines are powered on is for power-action to heed: here it would be taken for a lack of machines.
@@ -37,7 +37,7 @@ export const snapshotOf = ({ machines, pools, settings, offers }: Known): Snapsh
   cluster: { pods: [], nodes: machines.flatMap(nodeOf) },
 });
 
-/** Only of slices: whether their nodes are Ready tells about their lender. */
+/** Only for slices: the readiness of their nodes shows the state of their provider. */
 function nodeOf({ spec, status }: Machine): Node[] {
   if (spec.offer === undefined || status.kubernetesNode === undefined) return [];
   return [
@@ -57,7 +57,7 @@ function nodeOf({ spec, status }: Machine): Node[] {
  * The node that one more slice would be: of the largest size there is, and of those the cheapest. All are made of that
  * size, for that is what was counted on; offers that lend less are left out.
  */
-export function lentGroup(known: Known, pool: PoolSpec, now: number): LentGroup | undefined {
+export function remoteGroup(known: GroupSnapshot, pool: PoolSpec, now: number): LentGroup | undefined {
   const situation = survey(snapshotOf(known), now);
   const names = new Set(known.machines.map(({ spec }) => spec.name));
   const slices = lentShelves(situation, [pool], names)
@@ -73,7 +73,7 @@ export function lentGroup(known: Known, pool: PoolSpec, now: number): LentGroup 
   if (!best) return undefined;
   const room = createRoom(situation);
   let more = 0;
-  for (const { spec } of slices.filter((one) => lends(one, sizeOf(best))))
+  for (const { spec } of slices.filter((one) => provides(one, sizeOf(best))))
     while (more < mostAtOnce && room.refusal(spec) === undefined) {
       room.take(spec);
       more += 1;
@@ -91,7 +91,7 @@ function wholeSlice({ example, make }: Shelf): Machine {
 const priceOf = ({ spec }: Machine): number => spec.pricing?.hourlyRate ?? 0;
 
 /** Whether slices of that size can be had of it. */
-export const lends = ({ spec }: Machine, { cpu, memory, gpu }: Size): boolean =>
+export const provides = ({ spec }: Machine, { cpu, memory, gpu }: Size): boolean =>
   (spec.resources.cpu ?? 0) >= cpu &&
   (spec.resources.memory ?? 0) >= memory &&
   (spec.resources['nvidia.com/gpu'] ?? 0) >= gpu;

@@ -17,44 +17,44 @@ import { connectTo } from './connection.ts';
 import { checkHostRuns } from './operate.ts';
 import { type SourceOptions, storeOf } from './source.ts';
 
-/** What a person does to a machine: which function is asked, with what, and the same on the store itself. */
-export interface Deed {
+/** The actions on a machine: the function that runs it with which input, and the same on the store itself. */
+export interface Action {
   readonly asks: 'drain-node' | 'power-action';
   readonly body: object;
   readonly onStore: (hands: RequestDeps, machine: string, by: string) => Promise<RequestResult>;
 }
 
-export const deeds = {
-  power: (power: 'on' | 'off', how: Omit<PowerRequest, 'power' | 'by'>): Deed => ({
+export const actions = {
+  power: (power: 'on' | 'off', how: Omit<PowerRequest, 'power' | 'by'>): Action => ({
     asks: 'power-action',
     body: { power, ...how },
     onStore: (hands, machine, by) => requestPower(hands, machine, { power, by, ...how }),
   }),
-  drain: (last: boolean): Deed => ({
+  drain: (last: boolean): Action => ({
     asks: 'drain-node',
     body: { action: 'drain', ...(last && { last }) },
     onStore: (hands, machine, by) => requestDrain(hands, machine, { action: 'drain', by, last }),
   }),
-  uncordon: (): Deed => ({
+  uncordon: (): Action => ({
     asks: 'drain-node',
     body: { action: 'uncordon' },
     onStore: (hands, machine, by) => requestDrain(hands, machine, { action: 'uncordon', by }),
   }),
-  maintenance: (on: boolean): Deed => ({
+  maintenance: (on: boolean): Action => ({
     asks: 'power-action',
     body: { maintenance: on },
     onStore: (hands, machine, by) => setMaintenance(hands, machine, on, by),
   }),
-  retry: (): Deed => ({
+  retry: (): Action => ({
     asks: 'power-action',
     body: { lift: true },
     onStore: (hands, machine, by) => endQuarantine(hands, machine, by),
   }),
 };
 
-/** An embedded store belongs to its host, which is asked; an etcd is anybody's. */
+/** An embedded store belongs to its host, which runs the action; etcd is shared. */
 export async function perform(
-  { asks, body, onStore }: Deed,
+  { asks, body, onStore }: Action,
   machine: string,
   by: string,
   options: SourceOptions,

@@ -13,7 +13,7 @@ export interface LookOptions {
   readonly kubeconfig?: string | undefined;
 }
 
-/** Gives a command what a decision would look at, and nothing to change it with. */
+/** Gives a command the read-only input of a decision. */
 export async function look<Value>(
   { store: url, kubeconfig }: LookOptions,
   io: Io,
