@@ -64,12 +64,12 @@ test('all pages are asked for, with the token, whether it is named by a flag or 
 test('without a token, or with the wrong one, it is said what to do', async () => {
   expect(await run({}, 'get', 'd')).toMatchObject({
     code: 1,
-    stderr: expect.stringMatching(/wants a token: set BAMEL_TOKEN_FILE or give --token-file/),
+    stderr: expect.stringMatching(/requires a token: set BAMEL_TOKEN_FILE or give --token-file/),
   });
   await writeFile(join(folder, 'wrong'), 'other');
   expect(await run({ BAMEL_TOKEN_FILE: join(folder, 'wrong') }, 'drain', 'm-1')).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining('wants another token'),
+    stderr: expect.stringContaining('requires another token'),
   });
   expect(await run({ BAMEL_TOKEN_FILE: join(folder, 'none') }, 'get', 'd')).toMatchObject({
     code: 1,

@@ -46,7 +46,7 @@ test.each([
   fill(record(1, event));
   expect(await read()).toEqual({
     last: '5/1',
-    anew: true,
+    restarted: true,
     entries: [
       {
         kind: 'critical',
@@ -92,13 +92,13 @@ test('a BMC that does not know the time', async () => {
 test('goes on from where it was read to', async () => {
   fill(...[1, 2, 3].map((id) => record(id, psuFailed)));
   const first = await read();
-  expect(first).toMatchObject({ last: '5/3', anew: true });
+  expect(first).toMatchObject({ last: '5/3', restarted: true });
   expect(first?.entries).toHaveLength(3);
-  expect(await read(first?.last)).toEqual({ last: '5/3', anew: false, entries: [] });
+  expect(await read(first?.last)).toEqual({ last: '5/3', restarted: false, entries: [] });
   // Numbers need not follow each other.
   bmc.chassis.sel?.records.set(0x40, record(0x40, psuFailed));
   const second = await read(first?.last);
-  expect(second).toMatchObject({ last: '5/64', anew: false });
+  expect(second).toMatchObject({ last: '5/64', restarted: false });
   expect(second?.entries).toHaveLength(1);
 });
 
@@ -106,9 +106,13 @@ test('one that was cleared is read anew, though its numbers begin again', async 
   fill(record(1, psuFailed));
   const { last } = (await read()) ?? {};
   bmc.chassis.sel = { erasedAt: 6, records: new Map([[1, record(1, [7, 0x61, 0x6f, 0])]]) };
-  expect(await read(last)).toMatchObject({ last: '6/1', anew: true, entries: [{ about: '7.97.111.0' }] });
+  expect(await read(last)).toMatchObject({
+    last: '6/1',
+    restarted: true,
+    entries: [{ about: '7.97.111.0' }],
+  });
   bmc.chassis.sel = { erasedAt: 7, records: new Map() };
-  expect(await read('6/1')).toEqual({ anew: true, entries: [] });
+  expect(await read('6/1')).toEqual({ restarted: true, entries: [] });
 });
 
 test('of a long one the newest are read', async () => {
@@ -124,7 +128,7 @@ test('what does not fit into one reading is read by the next', async () => {
   fill(record(1, psuFailed));
   for (let id = 2; id <= 100; id += 1) bmc.chassis.sel?.records.set(id, record(id, psuFailed));
   const second = await read('5/1');
-  expect(second).toMatchObject({ last: '5/65', anew: false });
+  expect(second).toMatchObject({ last: '5/65', restarted: false });
   expect((await read(second?.last))?.last).toBe('5/100');
 });
 

@@ -29,7 +29,7 @@ test.each(['slow', 'hang', 'half-open', 'slow-drip'] as const)(
   },
 );
 
-test('fault 14: a BMC that flaps is told as it is, each time anew: who asks has to see it stand still', async () => {
+test('fault 14: a BMC that flaps is told as it is, each time restarted: who asks has to see it stand still', async () => {
   const driver = await lab.driver();
   lab.fault('flapping');
   const seen = [];

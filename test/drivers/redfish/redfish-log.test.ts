@@ -40,7 +40,7 @@ test('the log of the hardware is found once, and only what is critical counts', 
   });
   expect(await read()).toEqual({
     last: '3 2026-11-03T00:00:00Z',
-    anew: true,
+    restarted: true,
     entries: [
       {
         kind: 'critical',
@@ -59,14 +59,14 @@ test('goes on from where it was read to, whatever the order of the list', async 
   const { said, read } = await start({ 'GET /sel': entries(entry('2'), entry('1')) });
   const { last } = (await read()) ?? {};
   expect(last).toBe('2 2026-11-02T00:00:00Z');
-  expect(await read(last)).toEqual({ last, anew: false, entries: [] });
+  expect(await read(last)).toEqual({ last, restarted: false, entries: [] });
   said['GET /sel'] = entries(entry('4'), entry('3'), entry('2'), entry('1'));
   const second = await read(last);
   expect(texts(second)).toEqual(['fault 3 (2026-11-03T00:00:00Z)', 'fault 4 (2026-11-04T00:00:00Z)']);
   expect(second?.restarted).toBe(false);
   // Cleared; numbers begin again.
   said['GET /sel'] = entries(entry('1', { Created: '2026-11-09T00:00:00Z' }));
-  expect(await read(second?.last)).toMatchObject({ anew: true, entries: [{ kind: 'critical' }] });
+  expect(await read(second?.last)).toMatchObject({ restarted: true, entries: [{ kind: 'critical' }] });
 });
 
 test('what is resolved or was called off is over', async () => {
@@ -158,7 +158,7 @@ describe('on the lab BMC', () => {
 
   test('an empty log, then one with an entry', async () => {
     const driver = await lab.driver();
-    expect(await driver.readLog?.(undefined, patient())).toEqual({ entries: [], anew: true });
+    expect(await driver.readLog?.(undefined, patient())).toEqual({ entries: [], restarted: true });
     lab.fault('logged', { message: 'CPU 1: thermal trip' });
     expect(texts(await driver.readLog?.(undefined, patient()))).toEqual(['CPU 1: thermal trip']);
   });

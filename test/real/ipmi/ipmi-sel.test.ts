@@ -21,7 +21,7 @@ describeWith(['ipmi_sim', 'ipmitool'], 'the SEL of ipmi_sim', () => {
     const driver = await ipmiDriver(sim.port);
     const read = async (after?: string) => driver.readLog?.(after, patient());
     await ipmitool('sel', 'clear');
-    await eventually(async () => expect(await read()).toEqual({ entries: [], anew: true }));
+    await eventually(async () => expect(await read()).toEqual({ entries: [], restarted: true }));
     const folder = mkdtempSync(join(tmpdir(), 'bamel-sel-'));
     try {
       const add = async (...events: string[]) => {
@@ -38,13 +38,15 @@ describeWith(['ipmi_sim', 'ipmitool'], 'the SEL of ipmi_sim', () => {
         { kind: 'critical', text: expect.stringContaining('power supply 0x51: failure detected') },
       ]);
       expect(Math.abs((first?.entries[0]?.at ?? Date.now()) - Date.now())).toBeLessThan(24 * 3_600_000);
-      expect(await read(first?.last)).toEqual({ last: first?.last, anew: false, entries: [] });
+      expect(await read(first?.last)).toEqual({ last: first?.last, restarted: false, entries: [] });
       await add('0x04 0x08 0x51 0xef 0x01 0xff 0xff');
       const second = await read(first?.last);
-      expect(second).toMatchObject({ anew: false, entries: [{ kind: 'over' }] });
+      expect(second).toMatchObject({ restarted: false, entries: [{ kind: 'over' }] });
       expect(second?.entries[0]?.about).toBe(first?.entries[0]?.about);
       await ipmitool('sel', 'clear');
-      await eventually(async () => expect(await read(second?.last)).toEqual({ entries: [], anew: true }));
+      await eventually(async () =>
+        expect(await read(second?.last)).toEqual({ entries: [], restarted: true }),
+      );
     } finally {
       rmSync(folder, { recursive: true });
     }

@@ -238,7 +238,7 @@ export function passTime(world: World): void {
   }
 }
 
-/** A machine that gets power boots anew: whatever boot was the last one is now one more boot ago. */
+/** A machine that gets power boots restarted: whatever boot was the last one is now one more boot ago. */
 export function setPower(world: World, m: number, on: boolean): void {
   const one = modelMachine(world, m);
   if (on && !one.on) {
