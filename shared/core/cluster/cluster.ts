@@ -56,7 +56,7 @@ export interface HostPort {
   readonly port: number;
 }
 
-/** What of a pod only the scheduler reads. Pods of one template share one object. */
+/** The part of a pod that only the scheduler reads. Pods of one template share one object. */
 export interface SchedulingRules {
   /** Any one of them must hold. */
   readonly nodeAffinity?: readonly NodeTerm[] | undefined;
@@ -91,7 +91,7 @@ export interface Pod extends PodRef {
   readonly ready?: boolean | undefined;
   /** Runs on every node (DaemonSet) or belongs to the node (static): never a reason to keep a machine. */
   readonly belongsToNode: boolean;
-  /** Something makes it anew elsewhere when it is evicted, and it loses nothing by that. */
+  /** Its controller recreates it elsewhere after an eviction, without loss. */
   readonly movable: boolean;
   readonly requests: Resources;
   readonly nodeSelector: Labels;
@@ -200,7 +200,7 @@ export interface DisruptionBudget {
   readonly disruptionsAllowed: number;
 }
 
-/** The cluster as it was read. What is absent was not to be had: nobody judges by it. */
+/** The cluster as it was read. Absent parts were not readable, and are not used. */
 export interface ClusterView {
   readonly pods: readonly Pod[];
   readonly nodes: readonly Node[];

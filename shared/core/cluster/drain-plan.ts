@@ -21,7 +21,7 @@ export interface DrainContext {
 }
 
 export interface DrainPlan {
-  /** A pod is there that nobody may move: nothing is evicted for a drain that cannot end. */
+  /** A pod must not be moved: nothing is evicted for a drain that cannot end. */
   readonly hopeless?: string | undefined;
   /** Everything that must be gone before the machine may go. */
   readonly leaving: readonly Pod[];

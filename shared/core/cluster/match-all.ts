@@ -5,7 +5,7 @@ import type { Node } from './cluster.ts';
 import { claimOf, finder, type Match, matchWays } from './match.ts';
 import { bamelKeys } from './names.ts';
 
-/** Something that does not add up between machines and nodes. It is told; nobody is touched for it. */
+/** An inconsistency between machines and nodes. It is reported, and the machines are not operated. */
 export interface Finding {
   readonly kind: 'two-nodes' | 'two-machines' | 'stranger' | 'no-node';
   readonly machine?: string | undefined;
@@ -15,7 +15,7 @@ export interface Finding {
 
 export interface Matches {
   readonly byMachine: ReadonlyMap<string, Match>;
-  /** Machines of which nobody can tell which node they are: neither matched nor missing. */
+  /** Machines with an ambiguous node: neither matched nor missing. */
   readonly unclear: ReadonlySet<string>;
   readonly findings: readonly Finding[];
 }
@@ -119,7 +119,7 @@ function whyOurs(
   return pool && `is selected by pool ${pool.name}`;
 }
 
-/** On for no use: neither booting nor quarantined, which is told elsewhere. */
+/** On without use: neither booting nor quarantined, which are reported elsewhere. */
 const isLonely = (
   machine: Machine,
   byMachine: ReadonlyMap<string, Match>,

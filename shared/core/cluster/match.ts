@@ -10,13 +10,13 @@ export interface Match {
   readonly by: (typeof matchWays)[number];
 }
 
-/** What a machine's node is called by everybody who asks Kubernetes for it, such as the Cluster Autoscaler. */
+/** The name of a machine's node for clients of Kubernetes such as the Cluster Autoscaler. */
 export const providerIdOf = ({ name, providerID }: MachineSpec): string => providerID ?? `bamel://${name}`;
 
 /** Finds the nodes that a machine may be, by one of the ways. */
 type Find = (by: Match['by'], spec: MachineSpec) => readonly Node[];
 
-/** What a node and a machine are known by: they belong together where these meet. */
+/** Identifiers of nodes and machines: they match where these are equal. */
 const nodeKeys: Readonly<Record<Match['by'], (node: Node) => readonly string[]>> = {
   providerID: ({ providerID }) => (providerID ? [providerID] : []),
   systemUUID: ({ systemUUID }) => (systemUUID ? [systemUUID.toLowerCase()] : []),
@@ -60,7 +60,7 @@ export function matchNode(
   return claim && 'node' in claim ? claim : undefined;
 }
 
-/** Nodes that cannot be told apart. */
+/** Nodes with the same identifiers. */
 export interface Ambiguity {
   readonly by: Match['by'];
   readonly nodes: readonly Node[];

@@ -3,7 +3,7 @@ import type { PoolSpec } from '../settings.ts';
 import type { ClusterView, Node, Taint } from './cluster.ts';
 import { bamelKeys } from './names.ts';
 
-/** Kubernetes' own mark of a machine that is certainly off: volumes and pods are let go of at once. */
+/** Kubernetes' taint for a node that is certainly off: volumes and pods are released at once. */
 export const outOfService: Taint = {
   key: 'node.kubernetes.io/out-of-service',
   value: 'nodeshutdown',
@@ -21,7 +21,7 @@ export const clusterAutoscalerMarks: readonly string[] = [
 export const isDeletedByClusterAutoscaler = ({ taints }: Pick<Node, 'taints'>): boolean =>
   taints.some(({ key }) => key === deletedMark);
 
-/** They tell of the boot before this one. */
+/** They are from the previous boot. */
 const leftOver = [outOfService.key, ...clusterAutoscalerMarks];
 
 export interface Preparation {

@@ -13,7 +13,7 @@ export function protection(
   ownNode: string | undefined,
 ): string | undefined {
   if (node.name === ownNode) return 'the autoscaler itself runs on it';
-  // A node of the control plane is never a candidate, even where nobody thought of protecting it.
+  // A control-plane node is never a candidate, even if it is not protected explicitly.
   if (controlPlane.some((label) => label in node.labels)) return 'protected by control-plane';
   const entry = protectedBy(machine, node, protect);
   if (entry) return `protected by ${entry}`;

@@ -1,4 +1,4 @@
-/** What is to be done, written to the store before anything is. */
+/** An intent, stored before it is carried out. */
 export interface Intent {
   readonly kind: 'power-on' | 'drain' | 'cancel-drain' | 'resize';
   readonly machine: string;
@@ -7,7 +7,7 @@ export interface Intent {
   readonly make?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** A machine that was looked at, and what became of it. */
+/** A machine that was considered, and the verdict. */
 export interface Candidate {
   readonly machine: string;
   readonly verdict: Intent['kind'] | 'rejected' | 'kept';
@@ -21,7 +21,7 @@ export interface Candidate {
   readonly alike?: { readonly count: number; readonly examples: readonly string[] } | undefined;
 }
 
-/** What a remote cluster would lend to a pool, and what became of that. */
+/** An offer of a remote cluster to a pool, and its use. */
 export interface OfferVerdict {
   readonly offer: string;
   readonly pool: string;
@@ -53,7 +53,7 @@ export interface Unmet {
   readonly pools?: readonly string[] | undefined;
 }
 
-/** What an evaluation saw, chose and rejected, and why. */
+/** The input of an evaluation, its choices and rejections, with reasons. */
 export interface DecisionRecord {
   readonly at: number;
   /** Of all that was known: equal digests, equal decisions. */
@@ -68,7 +68,7 @@ export interface DecisionRecord {
   /** Limits that kept something from being done. */
   readonly limits: readonly string[];
   readonly unmet: readonly Unmet[];
-  /** What was left out of account, or left to others. */
+  /** Remarks: ignored input, and work of other components. */
   readonly notes: readonly string[];
   readonly intents: readonly Intent[];
 }

@@ -5,7 +5,7 @@ import type { Machine } from '../machine/machine.ts';
 import type { Offer } from '../remote/offer.ts';
 import type { PoolSpec, Settings } from '../settings.ts';
 
-/** What a pool's trigger read last. */
+/** The last reading of a pool's trigger. */
 export interface TriggerReading {
   readonly pool: string;
   /** The trigger's name. */
@@ -14,9 +14,9 @@ export interface TriggerReading {
   readonly value?: number | undefined;
   /** Since when it has been on this side of the trigger's threshold. */
   readonly since: number;
-  /** What is odd about it, for the record. */
+  /** A remark for the record. */
   readonly note?: string | undefined;
-  /** Nobody could tell: nothing leaves the pool because of a number that is not there. */
+  /** Unknown: no machine is powered off because of a missing value. */
   readonly unknown?: boolean | undefined;
 }
 
@@ -40,7 +40,7 @@ export interface PressingPod {
   readonly ownLimit?: boolean | undefined;
 }
 
-/** What a node feels, as a sensor on it told. */
+/** The pressure of a node, as reported by its sensor. */
 export interface PressureReading {
   readonly node: string;
   readonly category: PressureCategory;
@@ -63,7 +63,7 @@ export interface Snapshot {
   readonly pressure?: readonly PressureReading[] | undefined;
   /** Of pools with prewarm on and enough history. */
   readonly forecasts?: readonly PoolForecast[] | undefined;
-  /** What remote clusters would lend; those that are no longer valid may be among them. */
+  /** Offers of remote clusters; expired ones may be among them. */
   readonly offers?: readonly Offer[] | undefined;
   /** The node this process runs on: never powered off. */
   readonly ownNode?: string | undefined;

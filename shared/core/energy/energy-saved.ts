@@ -11,7 +11,7 @@ export interface Energy {
   readonly wattHoursSaved: number;
 }
 
-/** A gap longer than this was nobody's watch: nothing is claimed for it. */
+/** A gap longer than this was not observed: nothing is counted for it. */
 const longestGapMs = 15 * 60_000;
 const hourMs = 3_600_000;
 
@@ -23,7 +23,7 @@ function drawOf(machine: Machine): { readonly now: number; readonly ifOn: number
     status.powerState === 'on' || (status.powerState === 'unknown' && capacityOf(machine) !== 'none');
   const now = on ? (metrics.watts ?? declared) : 0;
   if (on || spec.made) return { now, ifOn: now };
-  // It would idle: nobody needs it.
+  // It would idle.
   return { now, ifOn: spec.watts?.idle ?? 0 };
 }
 

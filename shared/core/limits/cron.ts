@@ -20,7 +20,7 @@ const fields: readonly Field[] = [
   { name: 'day of week', from: 0, to: 7, names: ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'] },
 ];
 
-/** What is wrong with a cron line, or nothing. */
+/** The problem of a cron line, or undefined. */
 export function cronProblem(text: string): string | undefined {
   const parts = text.trim().split(/\s+/);
   if (parts.length !== fields.length)

@@ -4,7 +4,7 @@ import type { Machine } from '../machine/machine.ts';
 const isToldOn = (machine: Machine): boolean =>
   capacityOf(machine) === 'coming' && stepOf(machine) === 'power-action';
 
-/** When the machine was last told to power on, as far as it is known. */
+/** Time of the last power-on command, if known. */
 export function poweredOnAt(machine: Machine): number {
   const { status } = machine;
   const commandedAt = status.lastPowerAction === 'on' ? status.powerActionTime : undefined;

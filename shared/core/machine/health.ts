@@ -1,6 +1,6 @@
 import type { Health, MachineMetrics } from './machine.ts';
 
-/** What a BMC measured just now. */
+/** A measurement of a BMC. */
 export interface Measured {
   readonly watts?: number | undefined;
   readonly celsius?: number | undefined;

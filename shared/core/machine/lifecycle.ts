@@ -4,7 +4,7 @@ import type { ErrorCode, Machine } from './machine.ts';
 /** Which function takes the next step while a machine is in a state. */
 export type Step = 'power-action' | 'join-watcher' | 'drain-node';
 
-/** What a machine in this state gives the cluster: nothing, something soon, something, or not for long. */
+/** The capacity of a machine in this state: none, coming, serving, or leaving. */
 export type Capacity = 'none' | 'coming' | 'serving' | 'leaving';
 
 /** How an operation ends: its goal was reached, it failed, or it was called off. */
@@ -19,10 +19,10 @@ export type MachineEvent =
   /** `needed`: demand came back, which is no failure of the drain. */
   | { readonly type: 'drain-aborted'; readonly why: string; readonly needed?: boolean }
   | { readonly type: 'power-off-requested'; readonly operation: string }
-  /** A person wants it off at once, whatever runs on it. */
+  /** A person requested to cut the power at once. */
   | { readonly type: 'cut-requested'; readonly operation: string }
   | { readonly type: 'powered-off' }
-  /** Its node has been NotReady, or gone, for longer than anybody hopes. */
+  /** Its node has been NotReady, or gone, for longer than the timeout. */
   | { readonly type: 'lost'; readonly message: string }
   | { readonly type: 'failed'; readonly code: ErrorCode; readonly message: string }
   | { readonly type: 'found-on' }
@@ -88,7 +88,7 @@ const hung: Guard = (machine, now) => {
 };
 const drained: Guard = ({ status }) =>
   status.drain?.podsLeft === 0 ? undefined : `${status.drain?.podsLeft ?? 'unknown'} pods are left on it`;
-/** The boot it is in, or last was in, began with an operation of ours; nobody else uses what was made for us. */
+/** Its current or last boot was started by our operation; machines made on demand are always ours. */
 export const poweredByUs = ({ spec, status }: Machine): boolean =>
   status.bootTime !== undefined || spec.made === true;
 const nothingToLose: Guard = (machine, now) => {
@@ -97,7 +97,7 @@ const nothingToLose: Guard = (machine, now) => {
   if (!poweredByUs(machine)) return 'it was not us who powered it on: whoever did may be using it';
   return free(machine, now);
 };
-/** What was given up as never joined may join while it is being powered off. */
+/** A machine that did not join in time may join while it is being powered off. */
 const cameBack = (machine: Machine): boolean =>
   machine.status.nodeReady === true && machine.status.drain?.podsLeft !== 0;
 
@@ -240,7 +240,7 @@ const table = {
 
 export type MachineState = keyof typeof table;
 
-/** A machine nobody has looked at yet starts here; its BMC will tell what it really is. */
+/** A machine that was never read starts here; its BMC will report its actual state. */
 export const initialState: MachineState = 'off';
 
 export const lifecycle: Readonly<Record<MachineState, StateRow<MachineState>>> = table;

@@ -40,17 +40,14 @@ export interface MachineSpec {
   /** A slice of a remote cluster: the id of the offer that it was taken from. */
   readonly offer?: string | undefined;
   readonly systemUUID?: string | undefined;
-  /** As its BMC tells it. */
+  /** As its BMC reports it. */
   readonly serialNumber?: string | undefined;
   readonly providerID?: string | undefined;
 }
 
 export type Power = 'on' | 'off' | 'unknown';
 
-/**
- * What is known about a machine. Times are milliseconds since the epoch.
- * Three observations stand apart: `powerState` and `bmcReachable` come from the BMC, `nodeReady` from Kubernetes.
- */
+/** The status of a machine. Times are milliseconds since the epoch. */
 export interface MachineStatus {
   readonly state: MachineState;
   readonly stateSince: number;
@@ -75,7 +72,7 @@ export interface MachineStatus {
     | undefined;
   readonly lastPowerAction?: PowerVerb | undefined;
   readonly powerActionTime?: number | undefined;
-  /** An off that was sent, and that nobody has seen the effect of: it may still come. */
+  /** An off command without an observed effect: it may still take effect. */
   readonly pendingOff?: { readonly verb: PowerVerb; readonly at: number } | undefined;
   readonly bootTime?: number | undefined;
   readonly joinTime?: number | undefined;
@@ -84,7 +81,7 @@ export interface MachineStatus {
   readonly retryAt?: number | undefined;
   /** When it last became Ready after we had powered it on: only such a machine is powered off unasked. */
   readonly provenAt?: number | undefined;
-  /** Nothing tells its power but its node (a driver without status). */
+  /** Only its node shows its power (a driver without status). */
   readonly blind?: boolean | undefined;
   /** What powerState says follows from what its node does: no proof. */
   readonly powerInferred?: boolean | undefined;
@@ -98,7 +95,7 @@ export interface MachineStatus {
   readonly drain?: Drain | undefined;
   /** Made on demand: when it was last given less than was asked for. */
   readonly shortGrantAt?: number | undefined;
-  /** A person took it in hand by a word, not in its description: it is in maintenance until they give it back. */
+  /** A person put it into maintenance without changing its description, until they end it. */
   readonly setAside?: { readonly by: string; readonly at: number } | undefined;
 }
 
@@ -122,7 +119,7 @@ export type ErrorCode =
 
 export type PowerVerb = 'on' | 'soft-off' | 'hard-off';
 
-/** What is remembered about a machine besides its status: by evaluations, and by whoever looks at it. */
+/** Data of a machine besides its status: written by evaluations and by checks of its BMC. */
 export interface MachineMetrics {
   /** Since when no pod needs the node; absent while one does. */
   readonly idleSince?: number | undefined;
@@ -144,12 +141,12 @@ export interface Machine {
   readonly metrics: MachineMetrics;
 }
 
-/** A machine nobody has looked at yet: its BMC will tell what it really is. */
+/** A machine that was never read: its BMC will report its actual state. */
 export function newStatus(now: number): MachineStatus {
   return { state: initialState, stateSince: now, powerState: 'unknown', attempts: 0 };
 }
 
-/** What is remembered of a log: where it was read to, and what in it still holds. */
+/** The state of a log: the position it was read to, and the entries that still hold. */
 export interface KnownLog {
   readonly last?: string | undefined;
   readonly critical: readonly {

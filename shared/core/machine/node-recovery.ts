@@ -4,7 +4,7 @@ import { seconds } from '../text.ts';
 import { capacityOf } from './lifecycle.ts';
 import type { Machine } from './machine.ts';
 
-/** What is known about a serving machine whose node is not Ready. */
+/** A serving machine whose node is not Ready. */
 export interface Silence {
   readonly machine: Machine;
   /** Undefined: the Node object is gone. */
@@ -30,7 +30,7 @@ export function recoveryOf(silence: Silence, halted: string | undefined): Recove
   if (halted) return { kind: 'wait', why: halted };
   // A kubelet whose Node is deleted does not register again by itself: waiting would be for ever.
   if (!node) return { kind: 'lost', why: `its node has been gone for ${seconds(unreadyForMs)}` };
-  // Without the time that passes: what is written down changes only when something did.
+  // Without the elapsed time: the stored text changes only with the state.
   const what = `its node has been NotReady for more than ${seconds(notReadyForMs)}`;
   if (policy === 'wait') return { kind: 'wait', why: `${what}; its pool waits` };
   if (policy === 'replace') return { kind: 'lost', why: what };

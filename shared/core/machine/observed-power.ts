@@ -1,10 +1,10 @@
 import { lifecycle, type MachineEvent, poweredByUs } from './lifecycle.ts';
 import type { Health, Machine, Power } from './machine.ts';
 
-/** What a look at a machine at rest showed. */
+/** Observations of an idle machine. */
 export interface Seen {
   readonly power: Power;
-  /** Undefined: nobody measures it. */
+  /** Undefined: not measured. */
   readonly health?: Health | undefined;
   readonly problem?: string | undefined;
 }
@@ -38,7 +38,7 @@ export function unexpectedChange(
   return on['found-on'] && { type: 'found-on' };
 }
 
-/** What is ill stays in quarantine until it is well, and no longer; the rest waits for its time. */
+/** An unhealthy machine stays in quarantine until it is healthy; others until their time is over. */
 function mayBeReleased({ status }: Machine, { health }: Seen, now: number): boolean {
   if (!status.lastError || lifecycle[status.state].capacity !== 'none') return true;
   if (status.lastError.code === 'unhealthy' && health !== undefined)

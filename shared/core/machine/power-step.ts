@@ -10,14 +10,14 @@ export type PowerStep =
   /** More tries would not help. */
   | { readonly kind: 'impossible'; readonly why: string };
 
-/** What the machine was told before, by whatever operation, and what can be asked of it at all. */
+/** Earlier commands of any operation, and the capabilities of the machine. */
 export interface Powers {
   readonly softOff: boolean;
   readonly hardOff: boolean;
   readonly lastCommandAt?: number | undefined;
   /** An off that was sent and may still come. */
   readonly pendingOff?: { readonly verb: PowerVerb; readonly at: number } | undefined;
-  /** Its power is unknown, but it is there: what was made on demand can be asked to go all the same. */
+  /** Its power is unknown, but it exists: a machine made on demand can still be returned. */
   readonly lingers?: boolean | undefined;
 }
 
@@ -86,7 +86,8 @@ function stepTowardsOff(
   const last = operation.commands.at(-1);
   if (!first || !last)
     return { kind: 'command', verb: softOff ? 'soft-off' : 'hard-off', why: operation.why };
-  // The first may never have been sent: whoever wrote it down can have died before. A second one gets its time too.
+  // The first command may never have been sent: the process can have died after recording it. A second one
+  // gets its timeout too.
   const askedTwice = operation.commands.length > 1;
   const inVain = hardOff && (!softOff || (askedTwice && now - first.at >= timings.softOffPatienceMs));
   const verb: PowerVerb = inVain ? 'hard-off' : 'soft-off';

@@ -1,16 +1,16 @@
 import type { Taint } from '../cluster/cluster.ts';
 import type { Resources } from '../cluster/resources.ts';
 
-/** What a remote cluster would lend, as long as the offer is valid. Prices are per hour. */
+/** An offer of a remote cluster, while it is valid. Prices are per hour. */
 export interface Offer {
   /** `provider.name`: unique among all offers. */
   readonly id: string;
-  /** The cluster id of who lends. */
+  /** The cluster id of the provider. */
   readonly provider: string;
   /** How the provider judges what is asked for: its ResourceSlice class. */
   readonly class: string;
   readonly region?: string | undefined;
-  /** All that it would lend to us, what it lends already included. */
+  /** The total that it provides to us, including what is already in use. */
   readonly resources: Resources;
   readonly price: Price;
   /** On the nodes that come of it. */
@@ -24,7 +24,7 @@ export interface Offer {
   readonly latencyMs?: number | undefined;
 }
 
-/** What an hour costs: of each slice, and of what is in it. */
+/** Hourly prices: per slice, and per resource. */
 export interface Price {
   readonly slice?: number | undefined;
   readonly cpu?: number | undefined;
@@ -35,7 +35,7 @@ export interface Price {
 const core = 1000;
 const GiB = 2 ** 30;
 
-/** What an hour of a slice of this size costs. */
+/** The hourly price of a slice of this size. */
 export function hourlyPrice({ slice = 0, cpu = 0, memoryGiB = 0, gpu = 0 }: Price, size: Resources): number {
   return (
     slice +

@@ -16,7 +16,7 @@ export interface DiscoveryAddress {
   readonly credentials?: string | undefined;
 }
 
-/** What we lend, as it is published: amounts as Kubernetes quantities. */
+/** Our offers as published: amounts as Kubernetes quantities. */
 export interface OfferTerms {
   readonly name: string;
   readonly class: string;
@@ -50,7 +50,7 @@ export interface PeerCluster {
   readonly validUntil?: number | undefined;
 }
 
-/** Clusters that lend to us, and those that we lend to. */
+/** Clusters that provide capacity to us, and those that we provide it to. */
 export interface Remote {
   readonly clusterID?: string | undefined;
   readonly endpoint?: string | undefined;

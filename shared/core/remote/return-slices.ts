@@ -24,7 +24,7 @@ import {
 import { byText, plural } from '../text.ts';
 import { overBudget, type Withdrawal, withdrawals } from './slice-rules.ts';
 
-/** What is done about a slice that ought to be given back. */
+/** The outcome for a slice that should be returned. */
 interface GivenBack {
   readonly intents: readonly Intent[];
   readonly candidates: readonly Candidate[];
@@ -42,7 +42,7 @@ interface Due extends Withdrawal {
   readonly tooDear?: string | undefined;
 }
 
-/** Every slice that ought to be given back, and why. */
+/** Every slice that should be returned, and why. */
 export function slicesToGoBack(situation: Situation): ReadonlyMap<string, Due> {
   const beyond = overBudget(situation);
   const due = new Map<string, Due>(withdrawals(situation));

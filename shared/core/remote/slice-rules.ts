@@ -5,7 +5,7 @@ import type { OfferRules } from '../settings.ts';
 import { byText, seconds } from '../text.ts';
 import { hourlyPrice, type Offer } from './offer.ts';
 
-/** On every slice: the cluster that lends it. */
+/** On every slice: the cluster that provides it. */
 export const providerLabel = 'liqo.io/remote-cluster-id';
 
 /**
@@ -21,7 +21,7 @@ export const isHeld = (machine: Machine): boolean => {
 export const offersById = ({ offers = [] }: Pick<Situation, 'offers'>): ReadonlyMap<string, Offer> =>
   new Map(offers.map((offer) => [offer.id, offer]));
 
-/** What an hour of a machine costs now: as agreed, or more where its offer has become dearer. */
+/** The current hourly price of a machine: as agreed, or higher if its offer has become more expensive. */
 export function rateOf({ spec }: Machine, offers: ReadonlyMap<string, Offer>): number {
   const agreed = spec.pricing?.hourlyRate ?? 0;
   const offer = offers.get(spec.offer ?? '');
@@ -80,14 +80,14 @@ const problemsOf = ({ metrics }: Machine): string => metrics.problems?.join(', '
 const isSilent = (situation: Situation, machine: Machine): boolean =>
   capacityOf(machine) === 'serving' && nodeOfMachine(situation, machine)?.ready !== true;
 
-/** Why a slice ought to be given back, though pods may need it. */
+/** Why a slice should be returned, although pods may need it. */
 export interface Withdrawal {
   readonly why: string;
   /** It is served as before, for more: whatever is dearer still is no better. */
   readonly price?: number | undefined;
 }
 
-/** Slices whose offer is no longer what it was. Where nobody knows of offers, nothing is withdrawn. */
+/** Slices whose offer has changed. Without known offers nothing is returned. */
 export function withdrawals(situation: Situation): ReadonlyMap<string, Withdrawal> {
   const found = new Map<string, Withdrawal>();
   if (!situation.offers) return found;
@@ -157,7 +157,7 @@ export function overBudget(situation: Situation): ReadonlyMap<string, string> {
   const offers = offersById(situation);
   const found = new Map<string, string>();
   for (const { who, most, of } of budgetsOf(situation)) {
-    // What is leaving already is on its way to cost nothing.
+    // Slices that are leaving will cost nothing.
     const staying = of.filter(
       (machine) => isHeld(machine) && capacityOf(machine) !== 'leaving' && !found.has(machine.spec.name),
     );

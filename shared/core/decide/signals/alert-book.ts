@@ -2,7 +2,7 @@ import { byText } from '../../text.ts';
 import type { AlertReading } from '../snapshot.ts';
 import { type Alert, alertName } from './alerts.ts';
 
-/** What is remembered of alerts between webhooks, processes and restarts. */
+/** The stored state of alerts, across webhooks, processes and restarts. */
 export interface AlertBook {
   /** By fingerprint, start and status: when it was last heard. */
   readonly seen: Readonly<Record<string, number>>;
@@ -24,7 +24,7 @@ export const emptyBook: AlertBook = { seen: {}, steers: {} };
 
 const limits = { seen: 1_000, steers: 200 } as const;
 const rememberedMs = 12 * 3_600_000;
-/** An alert that fires is repeated: one that is no longer heard of is over, whoever died. */
+/** A firing alert is repeated: one that is not repeated is over, even if its sender died. */
 export const silentAfterMs = 15 * 60_000;
 /** Repeats within this are not written down: they say nothing new. */
 const refreshMs = 60_000;
@@ -91,7 +91,7 @@ function steered(
   return { pool, alert: name, startsAt, since, heardAt: now };
 }
 
-/** What is old, or too much, is forgotten: the oldest first. */
+/** Old and excess entries are dropped, the oldest first. */
 function newest<Value>(
   of: Readonly<Record<string, Value>>,
   at: (value: Value) => number,

@@ -11,7 +11,7 @@ import { nodeOfMachine, podsOf, type Situation } from '../indexed-snapshot.ts';
 import type { TriggerReading } from '../snapshot.ts';
 import { pressuresOf } from './pressure.ts';
 
-/** Somebody other than a waiting pod wants one more machine. */
+/** A request for one more machine that is not a waiting pod. */
 export interface Want {
   /** Of this pool; of any when it is not known whose. */
   readonly pool?: string | undefined;

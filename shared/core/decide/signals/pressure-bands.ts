@@ -1,4 +1,4 @@
-/** What a node may be short of. */
+/** Categories of pressure. */
 export const pressureCategories = ['cpu', 'memory', 'network', 'storage', 'ephemeral-storage'] as const;
 
 /** From nothing to much; which levels they begin at is set at the sensor, per category. */
