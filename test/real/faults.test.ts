@@ -1,8 +1,10 @@
+import type { ConfigInput } from '../../shared/schema/config-file.ts';
+import { labTimings } from '../../simulator/lab/config.ts';
 import { base64, type Etcd, etcdCall, startEtcd } from '../../tools/real-stack/etcd.ts';
 import { type CutProxy, startProxy } from '../../tools/support/cut-proxy.ts';
 import { eventually } from '../../tools/support/eventually.ts';
 import { describeWith } from '../../tools/support/programs.ts';
-import { playStory, readInventory, startWorld, type World } from '../../tools/worlds/story.ts';
+import { playStory, readInventory, startWorld, storyConfig, type World } from '../../tools/worlds/story.ts';
 
 const storeUrl = (endpoints: readonly string[]): string =>
   `etcd://${endpoints.map((endpoint) => new URL(endpoint).host).join(',')}`;
@@ -23,6 +25,15 @@ const history = (store: string, machine: string): Promise<string[]> =>
 
 const allDone = ['m-1 off done', 'm-1 on done', 'm-2 off done', 'm-2 on done'];
 
+/** A busy machine makes hosts and leases late: no reason to give a machine up and try another. */
+const patient: Partial<ConfigInput> = {
+  ...storyConfig,
+  autoscaler: {
+    ...storyConfig.autoscaler,
+    timings: { ...labTimings, powerOnTimeout: '5m', powerOffTimeout: '5m', shortestJoinTimeout: '5m' },
+  },
+};
+
 /** Nothing may happen, however long one looks; long enough for several ticks. */
 async function nothingHappens(world: World): Promise<void> {
   const before = ['m-1', 'm-2'].map(world.commands);
@@ -35,7 +46,7 @@ describeWith(['etcd'], 'faults of etcd and of leases', () => {
   let etcd: Etcd;
   let proxy: CutProxy | undefined;
   beforeEach(async () => {
-    world = await startWorld();
+    world = await startWorld({ config: patient });
   });
   afterEach(async () => {
     await world.close();
