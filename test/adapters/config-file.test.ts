@@ -1,9 +1,9 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readConfig } from '../../shared/adapters/files/config-file.ts';
 import { machineProblem } from '../../shared/drivers/check-options.ts';
 import { ConfigError } from '../../shared/schema/config-file.ts';
+import { newFolder } from '../support/cleanup.ts';
 
 const file = `schemaVersion: v1alpha1
 pools: [{ name: closet }]
@@ -13,9 +13,8 @@ machines:
 `;
 let folder: string;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'bamel-config-'));
+  folder = newFolder();
 });
-afterEach(() => rmSync(folder, { recursive: true }));
 
 function read(text: string) {
   const path = join(folder, 'bamel.yaml');

@@ -1,15 +1,14 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { credentialsFromFolder } from '../../shared/adapters/files/credentials.ts';
 import { pick } from '../../shared/drivers/common/credentials.ts';
 import { PowerError } from '../../shared/ports/power.ts';
+import { newFolder } from '../support/cleanup.ts';
 
 let folder: string;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'bamel-credentials-'));
+  folder = newFolder();
 });
-afterEach(() => rmSync(folder, { recursive: true }));
 
 function write(name: string, files: Record<string, string>): void {
   mkdirSync(join(folder, name), { recursive: true });

@@ -2,44 +2,18 @@ import { CoreV1Api, KubeConfig } from '@kubernetes/client-node';
 import { createKubeCluster } from '../../shared/adapters/kubernetes/cluster.ts';
 import { kubeTransport } from '../../shared/adapters/kubernetes/transport.ts';
 import { createLog } from '../../shared/process/log.ts';
-import { startApi } from '../../simulator/lab/api/index.ts';
-import { nodes } from '../../simulator/lab/api/resource-types.ts';
-import { startControllers } from '../../simulator/lab/controllers/index.ts';
+import type { startApi } from '../../simulator/lab/api/index.ts';
 import { startProxy } from '../../tools/support/cut-proxy.ts';
 import { eventually } from '../../tools/support/eventually.ts';
-import { nodeObject, runPods } from '../../tools/worlds/cluster-kubelet.ts';
 import {
   clusterAdapterContract,
   expectUnavailable,
   fastClock,
   throughPort,
 } from '../contract/cluster-adapter-suite.ts';
+import { startLabApi } from '../contract/lab-harness.ts';
 
 const log = createLog({ level: 'silent', format: 'json' });
-
-async function startLabApi(options: Parameters<typeof startApi>[0] = {}) {
-  const api = await startApi(options);
-  const controllers = startControllers(api, { podGcMs: 200 });
-  const stopPods = runPods(api.store);
-  const kubeConfig = new KubeConfig();
-  kubeConfig.loadFromString(api.kubeconfig());
-  return {
-    api,
-    kubeConfig,
-    addNode: async (name: string, more?: Parameters<typeof nodeObject>[1]) => {
-      api.store.create(nodes, nodeObject(name, more));
-    },
-    removeNode: async (name: string) => {
-      api.store.delete(nodes, undefined, name);
-    },
-    compact: async () => api.store.compact(),
-    close: async () => {
-      stopPods();
-      controllers.stop();
-      await api.close();
-    },
-  };
-}
 
 clusterAdapterContract('the lab', () => startLabApi());
 

@@ -1,15 +1,14 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import type { RequestOptions } from 'node:https';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { type KubeConfigSource, loadKubeConfig } from '../../shared/adapters/kubernetes/kubeconfig.ts';
+import { newFolder } from '../support/cleanup.ts';
 
 let folder: string;
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'bamel-kube-'));
+  folder = newFolder();
 });
-afterEach(() => rm(folder, { recursive: true }));
 
 const kubeconfig = (user: object, cluster: object = {}) => ({
   'current-context': 'here',

@@ -1,16 +1,16 @@
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtempSync, readFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { type AddressInfo, connect } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { KubeConfig } from '@kubernetes/client-node';
 import { type KubeCall, kubeTransport } from '../../shared/adapters/kubernetes/transport.ts';
 import { makeAuthority } from '../../tools/real-stack/certificates.ts';
 import { eventually } from '../../tools/support/eventually.ts';
 import { describeWith } from '../../tools/support/programs.ts';
+import { newFolder } from '../support/cleanup.ts';
 
 let cleanup: AsyncDisposableStack;
 beforeEach(() => {
@@ -121,8 +121,7 @@ test('a connection that ends during an answer is an error', async () => {
 });
 
 test('a kubeconfig that cannot be read is read again by the next request', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'bamel-kube-'));
-  cleanup.defer(() => rm(folder, { recursive: true }));
+  const folder = newFolder();
   const kubeconfigFile = join(folder, 'kubeconfig');
   const transport = kubeTransport({ kubeconfigFile });
   await expect(transport.namespace()).rejects.toThrow('ENOENT');
@@ -157,8 +156,7 @@ test('a proxy of the kubeconfig is used', async () => {
 });
 
 describeWith(['openssl'], 'over TLS', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'bamel-transport-'));
-  afterAll(() => rmSync(folder, { recursive: true }));
+  const folder = newFolder();
   const ours = makeAuthority(mkdtempSync(join(folder, 'ours-')));
   const theirs = makeAuthority(mkdtempSync(join(folder, 'theirs-')));
   const shown = ours.issueServer('bamel');

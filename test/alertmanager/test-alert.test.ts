@@ -1,22 +1,20 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { runCli } from '../../cli/cli.ts';
 import { openStore } from '../../shared/adapters/store/open-store.ts';
 import { loadInventory } from '../../shared/state/inventory-load.ts';
+import { newFolder } from '../support/cleanup.ts';
 import { fixture } from './payload.ts';
 
-let folder: string;
+const folder = newFolder();
 let store: string;
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'bamel-test-alert-'));
   store = `embedded:${join(folder, 'store.db')}`;
   const opened = await openStore(store);
   await loadInventory(opened, { schemaVersion: 'v1alpha1', pools: [{ name: 'workers' }], machines: [] });
   await opened.close();
 });
-afterAll(() => rm(folder, { recursive: true }));
 
 async function run(...args: string[]): Promise<{ code: number; text: string }> {
   let text = '';

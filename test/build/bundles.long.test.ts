@@ -10,6 +10,7 @@ import { type Etcd, startEtcd } from '../../tools/real-stack/etcd.ts';
 import { eventually } from '../../tools/support/eventually.ts';
 import { describeWith } from '../../tools/support/programs.ts';
 import { callerOf } from '../../tools/worlds/cluster-autoscaler-client.ts';
+import { closing } from '../support/cleanup.ts';
 import { type RunningBundle, runBundle } from './run-bundle.ts';
 import { type Scene, startScene, tick } from './scene.ts';
 
@@ -227,12 +228,8 @@ describeWith(['etcd'], 'with etcd as its store', () => {
       BAMEL_STORE: storeUrl(),
       BAMEL_GRPC_PORT: '0',
     });
-    const client = callerOf(bundle.url);
-    try {
-      expect(await client.call('NodeGroups')).toHaveProperty('nodeGroups');
-    } finally {
-      client.close();
-    }
+    const client = closing(callerOf(bundle.url));
+    expect(await client.call('NodeGroups')).toHaveProperty('nodeGroups');
     expect(await bundle.stop()).toBe('0');
   });
 });

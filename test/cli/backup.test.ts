@@ -1,20 +1,19 @@
 import { createHash } from 'node:crypto';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openStore } from '../../shared/adapters/store/open-store.ts';
 import { restore } from '../../shared/state/backup.ts';
 import { startEtcd } from '../../tools/real-stack/etcd.ts';
 import { describeWith } from '../../tools/support/programs.ts';
+import { closing, newFolder } from '../support/cleanup.ts';
 import { runBamel } from './run-bamel.ts';
 
 let folder: string;
 let at: (name: string) => string;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'bamel-backup-'));
+  folder = newFolder();
   at = (name) => join(folder, name);
 });
-afterEach(() => rmSync(folder, { recursive: true }));
 
 const linesOf = (file: string) => readFileSync(at(file), 'utf8').trimEnd().split('\n');
 const digest = (lines: readonly string[]) => createHash('sha256').update(lines.join('\n')).digest('hex');
@@ -132,29 +131,25 @@ test('a damaged file: exit code 1, and the line is named', async () => {
 
 describeWith(['etcd'], 'with etcd', () => {
   test('embedded → etcd → embedded is byte for byte the same', async () => {
-    const etcd = await startEtcd();
-    try {
-      const urls = [
-        `embedded:${at('from.db')}`,
-        `etcd://127.0.0.1:${etcd.members[0]?.port}`,
-        `embedded:${at('to.db')}`,
-      ];
-      await fill(urls[0] ?? '');
-      for (const [index, url] of urls.entries()) {
-        if (index > 0)
-          expect(await runBamel(['restore', '-f', at(`${index - 1}`), '--store', url])).toMatchObject({
-            code: 0,
-          });
-        expect(await runBamel(['backup', '-o', at(`${index}`), '--store', url])).toMatchObject({
+    const etcd = closing(await startEtcd());
+    const urls = [
+      `embedded:${at('from.db')}`,
+      `etcd://127.0.0.1:${etcd.members[0]?.port}`,
+      `embedded:${at('to.db')}`,
+    ];
+    await fill(urls[0] ?? '');
+    for (const [index, url] of urls.entries()) {
+      if (index > 0)
+        expect(await runBamel(['restore', '-f', at(`${index - 1}`), '--store', url])).toMatchObject({
           code: 0,
-          stderr: '',
         });
-      }
-      expect(linesOf('0')).toHaveLength(255);
-      expect(withoutHeader('1')).toEqual(withoutHeader('0'));
-      expect(withoutHeader('2')).toEqual(withoutHeader('0'));
-    } finally {
-      await etcd.close();
+      expect(await runBamel(['backup', '-o', at(`${index}`), '--store', url])).toMatchObject({
+        code: 0,
+        stderr: '',
+      });
     }
+    expect(linesOf('0')).toHaveLength(255);
+    expect(withoutHeader('1')).toEqual(withoutHeader('0'));
+    expect(withoutHeader('2')).toEqual(withoutHeader('0'));
   });
 });

@@ -1,16 +1,12 @@
-import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { commands } from '../../cli/cli.ts';
 import { describeWith, findProgram } from '../../tools/support/programs.ts';
+import { newFolder } from '../support/cleanup.ts';
 import { runBamel, runProgram } from './run-bamel.ts';
 
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'bamel-shell-'));
-});
-afterAll(() => rm(folder, { recursive: true, force: true }));
+const folder = newFolder();
 
 const scriptFor = async (shell: string): Promise<string> => {
   const { code, stdout, stderr } = await runBamel(['completion', shell]);

@@ -1,18 +1,17 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { runCli } from '../../cli/cli.ts';
+import { newFolder } from '../support/cleanup.ts';
 
 /** A host that knows one token, has three machines, and gives two at a time. */
 let server: Server;
 let url: string;
-let folder: string;
+const folder = newFolder();
 const asked: string[] = [];
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'bamel-token-'));
   await writeFile(join(folder, 'token'), 'secret\n');
   server = createServer((request, response) => {
     asked.push(`${request.method} ${request.url}`);
@@ -41,7 +40,6 @@ beforeAll(async () => {
 afterAll(async () => {
   server.closeAllConnections();
   await new Promise((resolve) => server.close(resolve));
-  await rm(folder, { recursive: true });
 });
 
 async function run(env: Record<string, string>, ...args: readonly string[]) {

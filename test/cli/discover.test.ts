@@ -1,17 +1,17 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { freeName, nameOf } from '../../cli/commands/discover.ts';
 import { MachineSpec } from '../../shared/schema/machine.ts';
 import { type Rack, startRack } from '../../simulator/lab/rack/rack.ts';
+import { newFolder } from '../support/cleanup.ts';
 import { runBamel } from './run-bamel.ts';
 
 let rack: Rack;
 let folder: string;
 beforeAll(async () => {
   rack = await startRack([{ name: 'tower', cpu: 16, memory: '64Gi', gpu: 2 }]);
-  folder = await mkdtemp(join(tmpdir(), 'bamel-discover-'));
+  folder = newFolder();
   await mkdir(join(folder, 'bmc'));
   const { user, password } = lab().machine.description.credentials;
   await writeFile(join(folder, 'bmc', 'username'), user);
@@ -19,7 +19,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await rack.close();
-  await rm(folder, { recursive: true });
 });
 function lab() {
   const found = rack.machines.get('tower');

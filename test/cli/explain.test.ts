@@ -1,21 +1,20 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openStore } from '../../shared/adapters/store/open-store.ts';
 import { loadInventory } from '../../shared/state/inventory-load.ts';
 import { labConfig } from '../../simulator/lab/config.ts';
 import { type Lab, startLab } from '../../simulator/lab/lab.ts';
 import { makeMachines } from '../../simulator/lab/rack/description.ts';
+import { newFolder } from '../support/cleanup.ts';
 import { runBamel } from './run-bamel.ts';
 
 /** The Kubernetes client takes its time to load on a busy machine. */
 const bamel = (args: readonly string[]) => runBamel(args, {}, 90_000);
 
-let folder: string;
+const folder = newFolder();
 let lab: Lab;
 let flags: string[];
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'bamel-explain-'));
   lab = await startLab({ machines: makeMachines(2, { cpu: 4, pool: 'rack' }) });
   const url = `embedded:${join(folder, 'store.db')}`;
   const store = await openStore(url);
@@ -26,7 +25,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await lab.stop();
-  await rm(folder, { recursive: true });
 });
 
 const deployment = (cpu: string) => `apiVersion: apps/v1

@@ -1,9 +1,9 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openStore } from '../../shared/adapters/store/open-store.ts';
 import { realClock } from '../../shared/process/clock.ts';
 import { createInventory } from '../../shared/state/inventory.ts';
+import { newFolder } from '../support/cleanup.ts';
 import { runBamel } from './run-bamel.ts';
 
 const resources = `
@@ -31,8 +31,7 @@ spec:
   pricing: {hourlyRate: 0.05, podRate: 0.001}
 `;
 
-const folder = mkdtempSync(join(tmpdir(), 'bamel-homelab-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = newFolder();
 
 test('Groups and Nodes of homelab-autoscaler become pools and machines', async () => {
   const file = join(folder, 'homelab.yaml');

@@ -1,5 +1,4 @@
-import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { runCli } from '../../cli/cli.ts';
@@ -8,9 +7,10 @@ import { newSigningKey, signerOf } from '../../shared/crypto/ed25519.ts';
 import { saveLatencies, writeOffer } from '../../shared/state/offers.ts';
 import { writeAudit } from '../../shared/state/peering-audit.ts';
 import { sealOffer, verifyOffer } from '../../shared/state/sealed-offer.ts';
+import { newFolder } from '../support/cleanup.ts';
 
 const minute = 60_000;
-let folder: string;
+const folder = newFolder();
 let store: string;
 const keys = newSigningKey();
 
@@ -35,7 +35,6 @@ const offerOf = (name: string, cpu: number, agoMs: number) => {
 };
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'bamel-offers-'));
   store = `embedded:${join(folder, 'store.db')}`;
   const open = await openStore(store);
   const now = Date.now();
@@ -53,7 +52,6 @@ beforeAll(async () => {
   await writeAudit(open, { at: now, ...refused });
   await open.close();
 });
-afterAll(() => rm(folder, { recursive: true, force: true }));
 
 async function offers(...args: string[]) {
   const written = { stdout: '', stderr: '' };

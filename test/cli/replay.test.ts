@@ -1,15 +1,15 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { runCli } from '../../cli/cli.ts';
+import { newFolder } from '../support/cleanup.ts';
 
 let folder = '';
 let file = '';
 
 /** Two weeks of ten-minute rows: 12 machines from 8 to 18 o'clock, 2 or 3 otherwise, of 20. */
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'bamel-replay-'));
+  folder = newFolder();
   file = join(folder, 'demand.csv');
   const rows = Array.from({ length: 14 * 144 }, (_, step) => {
     const hour = Math.floor(step / 6) % 24;
@@ -18,7 +18,6 @@ beforeAll(async () => {
   });
   await writeFile(file, `time,active,total\n${rows.join('\n')}\n`);
 });
-afterAll(() => rm(folder, { recursive: true }));
 
 const replayOf = (path: string, args: readonly string[]) => run('--demand', path, ...args);
 

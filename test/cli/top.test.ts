@@ -1,5 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { runCli } from '../../cli/cli.ts';
@@ -7,12 +5,12 @@ import { openStore } from '../../shared/adapters/store/open-store.ts';
 import type { PressureReport } from '../../shared/schema/pressure.ts';
 import { loadInventory } from '../../shared/state/inventory-load.ts';
 import { recordPressure } from '../../shared/state/pressure.ts';
+import { newFolder } from '../support/cleanup.ts';
 
 let folder: string;
-afterEach(() => rm(folder, { recursive: true, force: true }));
 
 test('top tells of pressure where a sensor does, and has no column for it elsewhere', async () => {
-  folder = await mkdtemp(join(tmpdir(), 'bamel-top-'));
+  folder = newFolder();
   const url = `embedded:${join(folder, 'store.db')}`;
   const write = async (work: (store: Awaited<ReturnType<typeof openStore>>) => Promise<unknown>) => {
     const store = await openStore(url);

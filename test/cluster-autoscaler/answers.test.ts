@@ -2,17 +2,12 @@ import { Client, credentials, type ServiceError, status } from '@grpc/grpc-js';
 import { definitionOf, healthService } from '../../apps/cluster-autoscaler/wire.ts';
 import { type Store, StoreError } from '../../shared/ports/store.ts';
 import { eventually } from '../../tools/support/eventually.ts';
-import { type Bench, joined, machine, openBench, pool, poweredOn } from './harness.ts';
+import { machine } from '../adapters/inventory-harness.ts';
+import { closing } from '../support/cleanup.ts';
+import { type Bench, joined, openBench, pool, poweredOn } from './harness.ts';
 
-let bench: Bench | undefined;
-const open = async (...args: Parameters<typeof openBench>): Promise<Bench> => {
-  bench = await openBench(...args);
-  return bench;
-};
-afterEach(async () => {
-  await bench?.close();
-  bench = undefined;
-});
+const open = async (...args: Parameters<typeof openBench>): Promise<Bench> =>
+  closing(await openBench(...args));
 
 const rack = { id: 'rack' };
 const hour = { startTimestamp: { seconds: 3_600 }, endTimestamp: { seconds: 7_200 } };
@@ -171,7 +166,7 @@ test('without word from the store it says so rather than something wrong', async
     cut,
   );
   const health = healthService.Check as ReturnType<typeof definitionOf>;
-  const client = new Client(`127.0.0.1:${port}`, credentials.createInsecure());
+  const client = closing(new Client(`127.0.0.1:${port}`, credentials.createInsecure()));
   const isServing = () =>
     new Promise((resolve, reject) =>
       client.makeUnaryRequest(
@@ -182,21 +177,17 @@ test('without word from the store it says so rather than something wrong', async
         (error: ServiceError | null, answer?: object) => (error ? reject(error) : resolve(answer)),
       ),
     );
-  try {
-    // An idle store is not a silent one: for longer than that it answers.
-    const until = Date.now() + 1_000;
-    while (Date.now() < until) expect(await caller.size('rack')).toBe(0);
-    expect(await isServing()).toEqual({ status: 1 });
-    isCut = true;
-    await eventually(() =>
-      expect(caller.call('NodeGroupTargetSize', rack)).rejects.toMatchObject({ code: status.UNAVAILABLE }),
-    );
-    expect(await isServing()).toEqual({ status: 2 });
-    isCut = false;
-    await eventually(async () => expect(await caller.size('rack')).toBe(0));
-  } finally {
-    client.close();
-  }
+  // An idle store is not a silent one: for longer than that it answers.
+  const until = Date.now() + 1_000;
+  while (Date.now() < until) expect(await caller.size('rack')).toBe(0);
+  expect(await isServing()).toEqual({ status: 1 });
+  isCut = true;
+  await eventually(() =>
+    expect(caller.call('NodeGroupTargetSize', rack)).rejects.toMatchObject({ code: status.UNAVAILABLE }),
+  );
+  expect(await isServing()).toEqual({ status: 2 });
+  isCut = false;
+  await eventually(async () => expect(await caller.size('rack')).toBe(0));
 });
 
 test('a message that is too large is refused, and a deadline is kept', async () => {

@@ -14,17 +14,6 @@ import { applyEvent } from '../../shared/state/machine-writes.ts';
 import { eventually } from '../../tools/support/eventually.ts';
 import { type Caller, callerOf } from '../../tools/worlds/cluster-autoscaler-client.ts';
 
-export type MachineInput = NonNullable<ConfigInput['machines']>[number];
-
-export const machine = (name: string, more: Partial<MachineInput> = {}): MachineInput => ({
-  name,
-  pool: 'rack',
-  powerInterface: 'redfish',
-  mgmtAddress: `https://${name}.example`,
-  resources: { cpu: 4, memory: '16Gi' },
-  ...more,
-});
-
 export const pool = (name = 'rack', more: object = {}) => ({
   name,
   managedBy: 'clusterAutoscaler' as const,

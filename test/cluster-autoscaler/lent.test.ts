@@ -3,7 +3,8 @@ import type { Offer } from '../../shared/core/remote/offer.ts';
 import { encode } from '../../shared/state/codec.ts';
 import { keys } from '../../shared/state/keys.ts';
 import { eventually } from '../../tools/support/eventually.ts';
-import { type Bench, drained, joined, machine, openBench, pool, poweredOff, poweredOn } from './harness.ts';
+import { machine } from '../adapters/inventory-harness.ts';
+import { type Bench, drained, joined, openBench, pool, poweredOff, poweredOn } from './harness.ts';
 
 const GiB = 2 ** 30;
 const hour = { startTimestamp: { seconds: 3_600 }, endTimestamp: { seconds: 7_200 } };

@@ -1,25 +1,10 @@
 import { status } from '@grpc/grpc-js';
-import {
-  type Bench,
-  drained,
-  failed,
-  joined,
-  machine,
-  openBench,
-  pool,
-  poweredOff,
-  poweredOn,
-} from './harness.ts';
+import { machine } from '../adapters/inventory-harness.ts';
+import { closing } from '../support/cleanup.ts';
+import { type Bench, drained, failed, joined, openBench, pool, poweredOff, poweredOn } from './harness.ts';
 
-let bench: Bench | undefined;
-const open = async (...args: Parameters<typeof openBench>): Promise<Bench> => {
-  bench = await openBench(...args);
-  return bench;
-};
-afterEach(async () => {
-  await bench?.close();
-  bench = undefined;
-});
+const open = async (...args: Parameters<typeof openBench>): Promise<Bench> =>
+  closing(await openBench(...args));
 
 const machines = ['m-1', 'm-2', 'm-3'].map((name) => machine(name));
 const rack = { id: 'rack' };

@@ -1,5 +1,4 @@
-import { copyFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { connect } from 'node:tls';
 import { credentials, status } from '@grpc/grpc-js';
@@ -7,10 +6,12 @@ import { makeAuthority } from '../../tools/real-stack/certificates.ts';
 import { eventually } from '../../tools/support/eventually.ts';
 import { describeWith } from '../../tools/support/programs.ts';
 import { type Caller, callerOf } from '../../tools/worlds/cluster-autoscaler-client.ts';
-import { type Bench, machine, openBench, pool } from './harness.ts';
+import { machine } from '../adapters/inventory-harness.ts';
+import { newFolder } from '../support/cleanup.ts';
+import { type Bench, openBench, pool } from './harness.ts';
 
 describeWith(['openssl'], 'over TLS', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'bamel-tls-'));
+  const folder = newFolder();
   const authority = makeAuthority(folder);
   const files = { cert: join(folder, 'tls.crt'), key: join(folder, 'tls.key') };
   const install = () => {
@@ -29,7 +30,6 @@ describeWith(['openssl'], 'over TLS', () => {
   });
   afterAll(async () => {
     await bench.close();
-    rmSync(folder, { recursive: true, force: true });
   });
 
   const callers: Caller[] = [];

@@ -1,5 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { deadLetters } from '../../functions/dead-letters/handler.ts';
 import type { Deps } from '../../functions/deps.ts';
@@ -15,6 +13,7 @@ import { type RunningServer, serve } from '../../shared/server/serve.ts';
 import { createDeadLetters, type StoredDeadLetter } from '../../shared/state/dead-letters.ts';
 import { createInventory } from '../../shared/state/inventory.ts';
 import { runBamel } from '../cli/run-bamel.ts';
+import { newFolder } from '../support/cleanup.ts';
 
 let folder: string;
 let address: string;
@@ -23,7 +22,7 @@ let running: RunningServer;
 let sent: BamelEvent[];
 const metrics = createMetrics();
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'bamel-dead-'));
+  folder = newFolder();
   address = `embedded:${join(folder, 'store.db')}`;
   store = await openStore(address);
   sent = [];
@@ -46,7 +45,6 @@ beforeEach(async () => {
 afterEach(async () => {
   await running.close();
   await store.close();
-  await rm(folder, { recursive: true, force: true });
 });
 
 /** As a broker sends what a subscriber refused. */

@@ -1,12 +1,12 @@
 import { execFileSync } from 'node:child_process';
 import { createPrivateKey } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { certificateRequest, csrProblem } from '../../shared/crypto/csr.ts';
 import { newSigningKey } from '../../shared/crypto/ed25519.ts';
 import { describeWith } from '../../tools/support/programs.ts';
 import { fc } from '../../tools/support/seeded.ts';
+import { newFolder } from '../support/cleanup.ts';
 
 const { privateKey, publicKey } = newSigningKey();
 const wanted = { commonName: 'south', organization: 'liqo.io', publicKey };
@@ -63,8 +63,7 @@ test('whatever bit of it is turned, it is refused and nothing else happens', () 
 });
 
 describeWith(['openssl'], 'as openssl makes it', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'bamel-csr-'));
-  afterAll(() => rmSync(folder, { recursive: true }));
+  const folder = newFolder();
   const key = join(folder, 'key.pem');
   writeFileSync(key, privateKey, { mode: 0o600 });
   const made = (...args: string[]): string => {

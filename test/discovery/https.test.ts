@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import { newSigningKey } from '../../shared/crypto/ed25519.ts';
 import { failureOf } from '../../shared/drivers/common/failure.ts';
@@ -7,11 +6,11 @@ import { httpRequest } from '../../shared/http/peer.ts';
 import { readOffers } from '../../shared/state/offers.ts';
 import { makeAuthority } from '../../tools/real-stack/certificates.ts';
 import { describeWith } from '../../tools/support/programs.ts';
+import { newFolder } from '../support/cleanup.ts';
 import { borrower, type Site, startSite } from './harness.ts';
 
 describeWith(['openssl'], 'two clusters with certificates of their own', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'bamel-discovery-'));
-  afterAll(() => rmSync(folder, { recursive: true }));
+  const folder = newFolder();
   const authorityAt = (name: string) => makeAuthority(mkdtempSync(join(folder, name)));
   const north = authorityAt('north-');
   const other = authorityAt('other-');

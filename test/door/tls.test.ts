@@ -1,16 +1,15 @@
-import { copyFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, readFileSync } from 'node:fs';
 import { Agent, request } from 'node:https';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TLSSocket } from 'node:tls';
 import { makeAuthority } from '../../tools/real-stack/certificates.ts';
 import { eventually } from '../../tools/support/eventually.ts';
 import { describeWith } from '../../tools/support/programs.ts';
 import { recorder, serving } from '../runtime/harness.ts';
+import { newFolder } from '../support/cleanup.ts';
 
 describeWith(['openssl'], 'HTTPS', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'bamel-tls-'));
-  afterAll(() => rmSync(folder, { recursive: true }));
+  const folder = newFolder();
   const authorityAt = (name: string) => makeAuthority(mkdtempSync(join(folder, name)));
   const ours = authorityAt('ours-');
   const theirs = authorityAt('theirs-');

@@ -1,10 +1,8 @@
 import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer, type Server as TcpServer } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { createServer as createTlsServer, type TLSSocket } from 'node:tls';
 import { failureOf } from '../../shared/drivers/common/failure.ts';
 import { type HttpPeer, type HttpRequest, httpRequest } from '../../shared/http/peer.ts';
@@ -12,6 +10,7 @@ import type { Tls } from '../../shared/schema/tls.ts';
 import { makeAuthority } from '../../tools/real-stack/certificates.ts';
 import { eventually } from '../../tools/support/eventually.ts';
 import { describeWith } from '../../tools/support/programs.ts';
+import { newFolder } from '../support/cleanup.ts';
 import { failing, patient } from './harness.ts';
 
 const servers: (Server | TcpServer)[] = [];
@@ -183,19 +182,17 @@ describe('what is no answer', () => {
 });
 
 describeWith(['openssl'], 'TLS', () => {
-  let folder: string;
+  const folder = newFolder();
   let caFile: string;
   let files: { key: string; cert: string };
   let own: string;
   beforeAll(() => {
-    folder = mkdtempSync(join(tmpdir(), 'bamel-tls-'));
     const authority = makeAuthority(folder);
     caFile = authority.cert;
     const { key, cert } = authority.issueServer('bmc');
     files = { key: readFileSync(key, 'utf8'), cert: readFileSync(cert, 'utf8') };
     own = `sha256:${new X509Certificate(files.cert).fingerprint256}`;
   });
-  afterAll(() => rmSync(folder, { recursive: true }));
 
   /** What arrives inside of TLS, and the name that was asked for. */
   async function start() {

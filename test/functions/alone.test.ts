@@ -1,9 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
@@ -11,6 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { events } from '../../shared/ports/event-types.ts';
 import { eventually } from '../../tools/support/eventually.ts';
 import { eventHeaders, post } from '../runtime/harness.ts';
+import { newFolder } from '../support/cleanup.ts';
 
 const program = fileURLToPath(new URL('../../apps/function.ts', import.meta.url));
 const reviews = '/apis/authentication.k8s.io/v1/tokenreviews';
@@ -52,8 +52,7 @@ async function startCluster({ isSlow = false } = {}) {
 
 /** The function in a process of its own, with an empty store; where it listens. */
 async function startAlone(name: string, cluster: string, env: Record<string, string> = {}): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'bamel-alone-'));
-  cleanup.defer(() => rm(folder, { recursive: true }));
+  const folder = newFolder();
   const kubeconfig = {
     'current-context': 'here',
     contexts: [{ name: 'here', context: { cluster: 'c', user: 'u' } }],

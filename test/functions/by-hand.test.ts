@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { eventually } from '../../tools/support/eventually.ts';
+import { closing } from '../support/cleanup.ts';
 import { type HostWorld, startHostWorld } from './host-harness.ts';
 
 const mini = { cpu: 4, memory: '16Gi', watts: { idle: 12, max: 65 }, bootSeconds: 1, pool: 'closet' };
@@ -126,32 +127,28 @@ describe('by hand', () => {
 });
 
 test('fault 22: a "resolved" alert powers nothing off, however idle the machines are', async () => {
-  const world = await startHostWorld([{ ...mini, name: 'mini-1', on: true }], {
-    pools: [{ name: 'closet', scaleDown: { unneededFor: '1h' } }],
+  const world = closing(
+    await startHostWorld([{ ...mini, name: 'mini-1', on: true }], {
+      pools: [{ name: 'closet', scaleDown: { unneededFor: '1h' } }],
+    }),
+  );
+  const commands = () => world.lab.machines.get('mini-1')?.machine.commands;
+  // Found on, joined, idle: as ripe as it gets before its time.
+  await eventually(async () => {
+    await world.post('/power-action', {});
+    await world.post('/join-watcher', {});
+    const status = JSON.parse((await world.store.get('/baremetal/nodes/mini-1/status'))?.value ?? '{}');
+    expect(status).toMatchObject({ state: 'ready', powerState: 'on' });
   });
-  try {
-    const commands = () => world.lab.machines.get('mini-1')?.machine.commands;
-    // Found on, joined, idle: as ripe as it gets before its time.
-    await eventually(async () => {
-      await world.post('/power-action', {});
-      await world.post('/join-watcher', {});
-      const status = JSON.parse((await world.store.get('/baremetal/nodes/mini-1/status'))?.value ?? '{}');
-      expect(status).toMatchObject({ state: 'ready', powerState: 'on' });
-    });
-    for (let times = 0; times < 3; times += 1) {
-      const { status, body } = await world.post('/evaluate-scaling', webhook('0.25-resolved'));
-      expect(status).toBe(200);
-      // Alone it begins no evaluation; it may come to share one that somebody else asked for.
-      expect(body.powerOff ?? []).toEqual([]);
-    }
-    expect(
-      JSON.parse((await world.store.get('/baremetal/nodes/mini-1/status'))?.value ?? '{}'),
-    ).toMatchObject({
-      state: 'ready',
-    });
-    expect((await world.store.list('/baremetal/operations/')).entries).toEqual([]);
-    expect(commands()).toEqual([]);
-  } finally {
-    await world.close();
+  for (let times = 0; times < 3; times += 1) {
+    const { status, body } = await world.post('/evaluate-scaling', webhook('0.25-resolved'));
+    expect(status).toBe(200);
+    // Alone it begins no evaluation; it may come to share one that somebody else asked for.
+    expect(body.powerOff ?? []).toEqual([]);
   }
+  expect(JSON.parse((await world.store.get('/baremetal/nodes/mini-1/status'))?.value ?? '{}')).toMatchObject({
+    state: 'ready',
+  });
+  expect((await world.store.list('/baremetal/operations/')).entries).toEqual([]);
+  expect(commands()).toEqual([]);
 }, 60_000);

@@ -6,6 +6,7 @@ import { encode } from '../../shared/state/codec.ts';
 import { keys } from '../../shared/state/keys.ts';
 import { offer, roamers } from '../core/support/offers.ts';
 import { startWorld, type World } from '../power-action/harness.ts';
+import { closing } from '../support/cleanup.ts';
 
 interface Evaluated {
   readonly powerOn: readonly { readonly machine: string; readonly price?: number }[];
@@ -20,12 +21,14 @@ async function withOffer(
     evaluate: (waiting: number, fail?: FailpointName) => Promise<Evaluated>,
   ) => Promise<void>,
 ): Promise<void> {
-  const world = await startWorld({
-    machines: [],
-    pools: [
-      { name: 'remote', template: { provider: 'liqo', namePrefix: 'lent' }, limits: { hourlyCost: 0.6 } },
-    ],
-  });
+  const world = closing(
+    await startWorld({
+      machines: [],
+      pools: [
+        { name: 'remote', template: { provider: 'liqo', namePrefix: 'lent' }, limits: { hourlyCost: 0.6 } },
+      ],
+    }),
+  );
   const given = offer('berlin.silver', { validUntil: world.clock.now() + 3_600_000 });
   await world.store.commit(
     [],
@@ -47,11 +50,7 @@ async function withOffer(
     if (outcome.kind !== 'done') throw new Error(outcome.why);
     return outcome.answer as Evaluated;
   };
-  try {
-    await body(world, evaluate);
-  } finally {
-    await world.close();
-  }
+  await body(world, evaluate);
 }
 
 const onlySlice = async (world: World) => {

@@ -1,17 +1,8 @@
 import { spawnSync } from 'node:child_process';
-import {
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { newFolder } from '../support/cleanup.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 let folder: string;
@@ -50,7 +41,7 @@ const pure = "import { byText } from './text.ts';\nexport const x = (a: string) 
 
 beforeAll(() => {
   // The project's own rules, on a copy: a file with a mistake in shared/core would fail other people's lint.
-  folder = mkdtempSync(join(tmpdir(), 'bamel-lint-'));
+  folder = newFolder();
   const config = JSON.parse(readFileSync(join(root, 'biome.json'), 'utf8'));
   writeFileSync(join(folder, 'biome.json'), JSON.stringify({ ...config, vcs: { enabled: false } }));
   cpSync(join(root, 'scripts/lint'), join(folder, 'scripts/lint'), { recursive: true });
@@ -85,7 +76,6 @@ function lint(): Map<string, string[]> {
   }
   return found;
 }
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 test.each(impure.map(([what, , rule], index) => [what, index, rule] as const))(
   'the core has no %s',

@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { deployed } from '../../apps/host/deployed.ts';
@@ -8,6 +7,7 @@ import { events } from '../../shared/ports/event-types.ts';
 import { freePorts } from '../../tools/real-stack/ports.ts';
 import { type BuiltFolder, buildFolder } from '../../tools/support/build-folder.ts';
 import { eventually } from '../../tools/support/eventually.ts';
+import { newFolder } from '../support/cleanup.ts';
 import { startWatchdog, type Watchdog } from './watchdog.ts';
 
 const read = (file: string): string =>
@@ -54,18 +54,16 @@ test('stack.yaml has every function, ticked if a tick wakes it, and nothing else
 
 describe('behind a stand-in for of-watchdog', () => {
   let built: BuiltFolder;
-  let folder: string;
+  const folder = newFolder();
   let kubeconfig: string;
   let watchdog: Watchdog | undefined;
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'bamel-openfaas-'));
     kubeconfig = join(folder, 'kubeconfig');
     await writeFile(kubeconfig, clusterThatIsAway);
     built = await buildFolder();
   }, 400_000);
   afterAll(async () => {
     await built?.remove();
-    await rm(folder, { recursive: true, force: true });
   });
   afterEach(async () => {
     await watchdog?.kill();

@@ -1,22 +1,21 @@
 import { readFileSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type PrometheusOptions, prometheus } from '../../shared/adapters/prometheus/prometheus.ts';
 import { networkGuard } from '../../shared/http/network-guard.ts';
 import { makeAuthority } from '../../tools/real-stack/certificates.ts';
 import { describeWith } from '../../tools/support/programs.ts';
+import { closing, newFolder } from '../support/cleanup.ts';
 import { type FakePrometheus, type Reply, scalar, startFakePrometheus, vector } from './fake-prometheus.ts';
 
 let server: FakePrometheus;
 let folder: string;
 beforeAll(async () => {
   server = await startFakePrometheus();
-  folder = await mkdtemp(join(tmpdir(), 'bamel-prometheus-'));
+  folder = newFolder();
 });
 afterAll(async () => {
   await server.close();
-  await rm(folder, { recursive: true });
 });
 
 const loopback = networkGuard(['127.0.0.0/8']);
@@ -106,21 +105,19 @@ describeWith(['openssl'], 'over TLS', () => {
   test('only who shows a certificate of the CA is asked', async () => {
     const authority = makeAuthority(folder);
     const { key, cert } = authority.issueServer('prometheus');
-    const secure = await startFakePrometheus({
-      key: readFileSync(key, 'utf8'),
-      cert: readFileSync(cert, 'utf8'),
-    });
-    try {
-      expect((await ask({ url: secure.url, caFile: authority.cert })).values).toEqual([1]);
-      await expect(ask({ url: secure.url })).rejects.toThrow(
-        /Set BAMEL_PROMETHEUS_CA to the CA of its certificate$/,
-      );
-      await expect(ask({ url: secure.url, caFile: join(folder, 'none') })).rejects.toThrow(
-        /^BAMEL_PROMETHEUS_CA cannot be read/,
-      );
-      expect(secure.asked).toHaveLength(1);
-    } finally {
-      await secure.close();
-    }
+    const secure = closing(
+      await startFakePrometheus({
+        key: readFileSync(key, 'utf8'),
+        cert: readFileSync(cert, 'utf8'),
+      }),
+    );
+    expect((await ask({ url: secure.url, caFile: authority.cert })).values).toEqual([1]);
+    await expect(ask({ url: secure.url })).rejects.toThrow(
+      /Set BAMEL_PROMETHEUS_CA to the CA of its certificate$/,
+    );
+    await expect(ask({ url: secure.url, caFile: join(folder, 'none') })).rejects.toThrow(
+      /^BAMEL_PROMETHEUS_CA cannot be read/,
+    );
+    expect(secure.asked).toHaveLength(1);
   });
 });

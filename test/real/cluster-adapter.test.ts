@@ -9,6 +9,7 @@ import { controlPlanePrograms } from '../../tools/real-stack/table.ts';
 import { eventually } from '../../tools/support/eventually.ts';
 import { describeWith } from '../../tools/support/programs.ts';
 import { clusterAdapterContract, expectUnavailable, fastClock } from '../contract/cluster-adapter-suite.ts';
+import { closing } from '../support/cleanup.ts';
 
 describeWith([...controlPlanePrograms, 'openssl'], 'the cluster adapter', () => {
   const start = async () => {
@@ -71,26 +72,24 @@ describeWith([...controlPlanePrograms, 'openssl'], 'the cluster adapter', () => 
 
     test('fault 29: is killed and started again → unavailable in between, then as it was', async () => {
       const { kubeConfig, apiServer } = plane;
-      const cluster = createKubeCluster({
-        transport: kubeTransport(kubeConfig),
-        clock: fastClock(10),
-        log: createLog({ level: 'silent', format: 'json' }),
-      });
-      try {
-        const seen = async () => (await cluster.view()).nodes.map(({ name }) => name).sort();
-        await addNode(kubeConfig, 'kept');
-        await eventually(async () => expect(await seen()).toEqual(['kept']));
-        await apiServer.kill();
-        await eventually(() => expectUnavailable(cluster.view()));
-        await expectUnavailable(cluster.node('kept'));
-        await apiServer.restart();
-        await eventually(async () => expect(await seen()).toEqual(['kept']), 60_000);
-        await addNode(kubeConfig, 'added');
-        await kubeConfig.makeApiClient(CoreV1Api).deleteNode({ name: 'kept' });
-        await eventually(async () => expect(await seen()).toEqual(['added']), 60_000);
-      } finally {
-        cluster.close();
-      }
+      const cluster = closing(
+        createKubeCluster({
+          transport: kubeTransport(kubeConfig),
+          clock: fastClock(10),
+          log: createLog({ level: 'silent', format: 'json' }),
+        }),
+      );
+      const seen = async () => (await cluster.view()).nodes.map(({ name }) => name).sort();
+      await addNode(kubeConfig, 'kept');
+      await eventually(async () => expect(await seen()).toEqual(['kept']));
+      await apiServer.kill();
+      await eventually(() => expectUnavailable(cluster.view()));
+      await expectUnavailable(cluster.node('kept'));
+      await apiServer.restart();
+      await eventually(async () => expect(await seen()).toEqual(['kept']), 60_000);
+      await addNode(kubeConfig, 'added');
+      await kubeConfig.makeApiClient(CoreV1Api).deleteNode({ name: 'kept' });
+      await eventually(async () => expect(await seen()).toEqual(['added']), 60_000);
     });
 
     test('fault 29: stands still → reads end in time, unavailable until it goes on', async () => {

@@ -1,12 +1,12 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { type ControlPlane, startControlPlane } from '../../tools/real-stack/control-plane.ts';
 import { controlPlanePrograms } from '../../tools/real-stack/table.ts';
 import { describeWith, findProgram } from '../../tools/support/programs.ts';
 import { send, until } from '../../tools/worlds/cluster-client.ts';
+import { newFolder } from '../support/cleanup.ts';
 import { apply, pathOf } from '../sync-inventory/definitions.ts';
 import { definitionsContract } from '../sync-inventory/definitions-suite.ts';
 
@@ -94,29 +94,25 @@ describeWith(controlPlanePrograms, 'on kube-apiserver', () => {
 
       describeWith(['kubectl'], 'kubectl', () => {
         test('kubectl get bmn,nodepools,bma reads well', async () => {
-          const folder = mkdtempSync(join(tmpdir(), 'bamel-kubectl-'));
-          try {
-            const file = join(folder, 'kubeconfig');
-            writeFileSync(file, kubeConfig().exportConfig());
-            const get = async (...args: string[]) =>
-              (
-                await run(findProgram('kubectl') ?? 'kubectl', [
-                  `--kubeconfig=${file}`,
-                  `--cache-dir=${folder}`,
-                  '-n',
-                  namespace(),
-                  'get',
-                  ...args,
-                ])
-              ).stdout;
-            const text = await get('bmn,nodepools,bma');
-            expect(text).toMatch(/^NAME +POOL +STATE +POWER +NODE +SINCE +AGE$/m);
-            expect(text).toMatch(/^baremetalnode.bamel.dev\/tower-1 +closet /m);
-            expect(text).toMatch(/^NAME +READY +PENDING +MACHINES +MIN +MAX +HEALTH +AGE$/m);
-            expect(await get('bamel', '-o', 'name')).toContain('baremetalautoscaler.bamel.dev/home');
-          } finally {
-            rmSync(folder, { recursive: true });
-          }
+          const folder = newFolder();
+          const file = join(folder, 'kubeconfig');
+          writeFileSync(file, kubeConfig().exportConfig());
+          const get = async (...args: string[]) =>
+            (
+              await run(findProgram('kubectl') ?? 'kubectl', [
+                `--kubeconfig=${file}`,
+                `--cache-dir=${folder}`,
+                '-n',
+                namespace(),
+                'get',
+                ...args,
+              ])
+            ).stdout;
+          const text = await get('bmn,nodepools,bma');
+          expect(text).toMatch(/^NAME +POOL +STATE +POWER +NODE +SINCE +AGE$/m);
+          expect(text).toMatch(/^baremetalnode.bamel.dev\/tower-1 +closet /m);
+          expect(text).toMatch(/^NAME +READY +PENDING +MACHINES +MIN +MAX +HEALTH +AGE$/m);
+          expect(await get('bamel', '-o', 'name')).toContain('baremetalautoscaler.bamel.dev/home');
         });
       });
     },

@@ -1,4 +1,4 @@
-import type { ConfigInput } from '../../shared/schema/config-file.ts';
+import type { ConfigInput } from '../../shared/schema/config.ts';
 import { labTimings } from '../../simulator/lab/config.ts';
 import { base64, type Etcd, etcdCall, startEtcd } from '../../tools/real-stack/etcd.ts';
 import { type CutProxy, startProxy } from '../../tools/support/cut-proxy.ts';

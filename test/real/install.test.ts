@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -14,6 +13,7 @@ import { eventually } from '../../tools/support/eventually.ts';
 import { startHostProcess } from '../../tools/support/host-process.ts';
 import { describeWith, findProgram } from '../../tools/support/programs.ts';
 import { readText } from '../docs/markdown.ts';
+import { newFolder } from '../support/cleanup.ts';
 
 const run = promisify(execFile);
 const config = fileURLToPath(new URL('../../config', import.meta.url));
@@ -32,16 +32,14 @@ function commandsOf(section: string, files: string): string {
 
 describeWith([...controlPlanePrograms, 'kubectl'], 'installed with kubectl', () => {
   let plane: ControlPlane;
-  let folder: string;
+  const folder = newFolder();
   beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'bamel-install-'));
     for (const [file, text] of Object.entries(installManifests())) writeFileSync(join(folder, file), text);
     plane = await startControlPlane();
     await addNode(plane.kubeConfig, 'control-1', { labels: { 'node-role.kubernetes.io/control-plane': '' } });
   }, 600_000);
   afterAll(async () => {
     await plane?.close();
-    rmSync(folder, { recursive: true, force: true });
   });
 
   const shell = async (command: string): Promise<string> => {

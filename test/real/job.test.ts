@@ -14,6 +14,7 @@ import { controlPlanePrograms } from '../../tools/real-stack/table.ts';
 import { eventually } from '../../tools/support/eventually.ts';
 import { describeWith } from '../../tools/support/programs.ts';
 import { driverOf, failing, machineSpec, patient } from '../drivers/harness.ts';
+import { closing } from '../support/cleanup.ts';
 
 const merge = client.setHeaderOptions('Content-Type', client.PatchStrategy.MergePatch);
 const namespace = 'default';
@@ -105,31 +106,27 @@ describeWith([...controlPlanePrograms, 'openssl'], 'the job driver on a real clu
 
   test('a Job that failed is told with the end of its log, secrets left out', async () => {
     const log = 'connecting\npassword=canary-9f3c\nno route to host\n';
-    const kubelet = await addLogNode(plane.kubeConfig, 'kubelet', log);
-    try {
-      const job = await driver({ startup: template({ nodeName: kubelet.name }) });
-      await job.set('on', patient(), 'op-fails');
-      const pod = await eventually(async () => {
-        const labelSelector = 'batch.kubernetes.io/job-name=op-fails-on';
-        const [found] = (await core.listNamespacedPod({ namespace, labelSelector })).items;
-        if (!found?.metadata?.name) throw new Error('no pod yet');
-        return found.metadata.name;
-      });
-      const terminated = { exitCode: 7, reason: 'Error' };
-      const state = { ...container, ready: false, restartCount: 0, imageID: '', state: { terminated } };
-      await core.patchNamespacedPodStatus(
-        { namespace, name: pod, body: { status: { phase: 'Failed', containerStatuses: [state] } } },
-        merge,
-      );
-      const error = await failureOf(job, 'op-fails');
-      expect(error).toMatchObject({ code: 'refused', final: false });
-      expect(error.message).toContain('worker: its Job op-fails-on failed (BackoffLimitExceeded');
-      expect(error.message).toMatch(/it said: connecting password=\[redacted\] no route to host$/);
-      expect(kubelet.asked.at(-1)).toContain('tailLines=20');
-      expect(kubelet.asked.at(-1)).toContain('limitBytes=4096');
-    } finally {
-      await kubelet.close();
-    }
+    const kubelet = closing(await addLogNode(plane.kubeConfig, 'kubelet', log));
+    const job = await driver({ startup: template({ nodeName: kubelet.name }) });
+    await job.set('on', patient(), 'op-fails');
+    const pod = await eventually(async () => {
+      const labelSelector = 'batch.kubernetes.io/job-name=op-fails-on';
+      const [found] = (await core.listNamespacedPod({ namespace, labelSelector })).items;
+      if (!found?.metadata?.name) throw new Error('no pod yet');
+      return found.metadata.name;
+    });
+    const terminated = { exitCode: 7, reason: 'Error' };
+    const state = { ...container, ready: false, restartCount: 0, imageID: '', state: { terminated } };
+    await core.patchNamespacedPodStatus(
+      { namespace, name: pod, body: { status: { phase: 'Failed', containerStatuses: [state] } } },
+      merge,
+    );
+    const error = await failureOf(job, 'op-fails');
+    expect(error).toMatchObject({ code: 'refused', final: false });
+    expect(error.message).toContain('worker: its Job op-fails-on failed (BackoffLimitExceeded');
+    expect(error.message).toMatch(/it said: connecting password=\[redacted\] no route to host$/);
+    expect(kubelet.asked.at(-1)).toContain('tailLines=20');
+    expect(kubelet.asked.at(-1)).toContain('limitBytes=4096');
   });
 
   test('a Job past its deadline has failed, and says so', async () => {

@@ -4,6 +4,7 @@ import { controlPlanePrograms } from '../../tools/real-stack/table.ts';
 import { describeWith } from '../../tools/support/programs.ts';
 import { playStory, readInventory, startWorld } from '../../tools/worlds/story.ts';
 import { playRecovery, recoveryWorld } from '../story/recovery.ts';
+import { closing } from '../support/cleanup.ts';
 
 describeWith(controlPlanePrograms, 'on etcd, kube-apiserver, kube-scheduler and kwok', () => {
   let plane: ControlPlane;
@@ -15,21 +16,16 @@ describeWith(controlPlanePrograms, 'on etcd, kube-apiserver, kube-scheduler and 
 
   test('the story: etcd and a real control plane', async () => {
     const kubeconfig = plane.kubeConfig.exportConfig();
-    const world = await startWorld({ kubeconfig, registrar: 'kwok' });
+    const world = closing(await startWorld({ kubeconfig, registrar: 'kwok' }));
     const store = `etcd://${inventory.endpoints.map((endpoint) => new URL(endpoint).host).join(',')}`;
-    try {
-      const host = await world.startHost(store);
-      await playStory(world);
-      expect(await host.stop()).toBe('0');
-      for (const machine of ['m-1', 'm-2'])
-        expect(world.commands(machine)).toEqual(['On', 'GracefulShutdown']);
-      const ends = await readInventory(store, async ({ store }) =>
-        (await store.list('/baremetal/operations/')).entries.map(({ value }) => JSON.parse(value).end),
-      );
-      expect(ends).toEqual(['done', 'done', 'done', 'done']);
-    } finally {
-      await world.close();
-    }
+    const host = await world.startHost(store);
+    await playStory(world);
+    expect(await host.stop()).toBe('0');
+    for (const machine of ['m-1', 'm-2']) expect(world.commands(machine)).toEqual(['On', 'GracefulShutdown']);
+    const ends = await readInventory(store, async ({ store }) =>
+      (await store.list('/baremetal/operations/')).entries.map(({ value }) => JSON.parse(value).end),
+    );
+    expect(ends).toEqual(['done', 'done', 'done', 'done']);
   });
 
   test('a machine that hangs is power-cycled and serves again: a real control plane and kwok', async () => {

@@ -1,14 +1,13 @@
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { createServer as createTlsServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Clock } from '../../shared/ports/clock.ts';
 import { createHttpSink, type HttpSinkOptions } from '../../shared/server/http-sink.ts';
 import { makeAuthority } from '../../tools/real-stack/certificates.ts';
 import { describeWith } from '../../tools/support/programs.ts';
+import { newFolder } from '../support/cleanup.ts';
 import { recorder, serving } from './harness.ts';
 
 const event = { type: 'dev.bamel.test.asked', subject: 'tower-1', data: { machine: 'tower-1' } };
@@ -150,14 +149,13 @@ test('nobody there is an error that says so', async () => {
 });
 
 describeWith(['openssl'], 'over TLS', () => {
-  let folder: string;
+  const folder = newFolder();
   let server: Server;
   let url: string;
   let caCerts: string;
   const clock = { now: () => 0, monotonic: () => 0, sleep: async () => undefined };
 
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'bamel-sink-'));
     const authority = makeAuthority(folder);
     const { cert, key } = authority.issueServer('broker');
     caCerts = await readFile(authority.cert, 'utf8');
@@ -172,7 +170,6 @@ describeWith(['openssl'], 'over TLS', () => {
   afterAll(async () => {
     server.close();
     server.closeAllConnections();
-    await rm(folder, { recursive: true });
   });
 
   test('the certificates from K_CA_CERTS are trusted', async () => {

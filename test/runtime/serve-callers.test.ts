@@ -1,7 +1,7 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { tokenFromFile } from '../../shared/server/authenticate.ts';
+import { newFolder } from '../support/cleanup.ts';
 import { eventHeaders, post, rawExchange, recorder, serving } from './harness.ts';
 
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
@@ -51,30 +51,26 @@ describe('fault 39: no or wrong credentials → 401', () => {
 });
 
 test('a token file can change while the server runs, with both valid in between', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'bamel-token-'));
+  const folder = newFolder();
   const file = join(folder, 'token');
-  try {
-    await writeFile(file, 'old\n');
-    await serving([recorder().served], { token: tokenFromFile(file) }, async ({ url }) => {
-      const statuses = async () => [
-        (await post(url, '{}', bearer('old'))).status,
-        (await post(url, '{}', bearer('new'))).status,
-      ];
-      expect(await statuses()).toEqual([200, 401]);
-      await writeFile(file, 'new\nold\n');
-      expect(await statuses()).toEqual([200, 200]);
-      await writeFile(file, 'new\n');
-      expect(await statuses()).toEqual([401, 200]);
-      await rm(file);
-      expect(await statuses()).toEqual([503, 503]);
-    });
-    await writeFile(file, '\n');
-    await expect(serving([], { token: tokenFromFile(file) }, async () => undefined)).rejects.toThrow(
-      'is empty',
-    );
-  } finally {
-    await rm(folder, { recursive: true });
-  }
+  await writeFile(file, 'old\n');
+  await serving([recorder().served], { token: tokenFromFile(file) }, async ({ url }) => {
+    const statuses = async () => [
+      (await post(url, '{}', bearer('old'))).status,
+      (await post(url, '{}', bearer('new'))).status,
+    ];
+    expect(await statuses()).toEqual([200, 401]);
+    await writeFile(file, 'new\nold\n');
+    expect(await statuses()).toEqual([200, 200]);
+    await writeFile(file, 'new\n');
+    expect(await statuses()).toEqual([401, 200]);
+    await rm(file);
+    expect(await statuses()).toEqual([503, 503]);
+  });
+  await writeFile(file, '\n');
+  await expect(serving([], { token: tokenFromFile(file) }, async () => undefined)).rejects.toThrow(
+    'is empty',
+  );
 });
 
 describe('without a token', () => {

@@ -1,18 +1,17 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { findHierarchies, listPods, podUidOf } from '../../sensor/cgroups.ts';
 import { trackPods } from '../../sensor/pods.ts';
 import { podPaths, uidOf } from '../../tools/real-stack/sensor/tree.ts';
+import { newFolder } from '../support/cleanup.ts';
 
 const uid = '0f0f0f0f-1111-4222-8333-444444444444';
 const static_ = '5beb8d4106e1587377628c7639d25585';
 let root: string;
 
 beforeEach(() => {
-  root = mkdtempSync(join(tmpdir(), 'bamel-cgroups-'));
+  root = newFolder();
 });
-afterEach(() => rmSync(root, { recursive: true }));
 
 const make = (...paths: string[]): void => {
   for (const path of paths) mkdirSync(join(root, path), { recursive: true });

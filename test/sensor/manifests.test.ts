@@ -1,7 +1,6 @@
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { parse, stringify } from 'yaml';
@@ -10,6 +9,7 @@ import { SensorBands } from '../../sensor/options.ts';
 import { readSensorSettings } from '../../sensor/settings.ts';
 import { sensorFlags } from '../../tools/real-stack/sensor/sensor-flags.ts';
 import { describeWith } from '../../tools/support/programs.ts';
+import { newFolder } from '../support/cleanup.ts';
 
 const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 const docs = read('docs/pressure.md');
@@ -118,56 +118,52 @@ describe('the DaemonSet', () => {
 
 describeWith(['promtool'], "alerts on the kubelet's own pressure metrics", () => {
   test('fire for the node that is pressed, and ask for a machine', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'bamel-promtool-'));
-    try {
-      const { groups } = parse(read('config/sensor/kubelet-psi-rules.yaml')).spec;
-      await writeFile(join(folder, 'rules.yaml'), stringify({ groups }));
-      const series = (metric: string, node: string, step: number) => ({
-        series: `container_pressure_${metric}_waiting_seconds_total{id="/",node="${node}"}`,
-        values: `0+${step}x40`,
-      });
-      const alert = (name: string, node: string, what: string, share: string) => ({
-        eval_time: '5m',
-        alertname: name,
-        exp_alerts: [
-          {
-            exp_labels: { severity: 'info', bamel_scale: 'up', node },
-            exp_annotations: {
-              summary: `on node ${node} somebody waits for ${what} ${share} of the time`,
-              runbook: 'docs/pressure.md#without-the-sensor',
-            },
-          },
-        ],
-      });
-      const tests = [
+    const folder = newFolder();
+    const { groups } = parse(read('config/sensor/kubelet-psi-rules.yaml')).spec;
+    await writeFile(join(folder, 'rules.yaml'), stringify({ groups }));
+    const series = (metric: string, node: string, step: number) => ({
+      series: `container_pressure_${metric}_waiting_seconds_total{id="/",node="${node}"}`,
+      values: `0+${step}x40`,
+    });
+    const alert = (name: string, node: string, what: string, share: string) => ({
+      eval_time: '5m',
+      alertname: name,
+      exp_alerts: [
         {
-          interval: '15s',
-          // In 15 s: 12 of them waiting for a cpu on a; 3 on b.
-          input_series: [
-            series('cpu', 'a', 12),
-            series('cpu', 'b', 3),
-            series('memory', 'b', 3),
-            series('io', 'a', 6),
-          ],
-          alert_rule_test: [
-            alert('BamelNodeCpuPressure', 'a', 'a cpu', '80%'),
-            alert('BamelNodeMemoryPressure', 'b', 'memory', '20%'),
-            alert('BamelNodeStoragePressure', 'a', 'a disk', '40%'),
-          ],
+          exp_labels: { severity: 'info', bamel_scale: 'up', node },
+          exp_annotations: {
+            summary: `on node ${node} somebody waits for ${what} ${share} of the time`,
+            runbook: 'docs/pressure.md#without-the-sensor',
+          },
         },
-      ];
-      await writeFile(
-        join(folder, 'test.yaml'),
-        stringify({ rule_files: ['rules.yaml'], evaluation_interval: '15s', tests }),
-      );
-      const { stdout } = await promisify(execFile)('promtool', [
-        'test',
-        'rules',
-        join(folder, 'test.yaml'),
-      ]).catch((error: { stdout: string; stderr: string }) => ({ stdout: `${error.stdout}${error.stderr}` }));
-      expect(stdout).toMatch(/SUCCESS/);
-    } finally {
-      await rm(folder, { recursive: true });
-    }
+      ],
+    });
+    const tests = [
+      {
+        interval: '15s',
+        // In 15 s: 12 of them waiting for a cpu on a; 3 on b.
+        input_series: [
+          series('cpu', 'a', 12),
+          series('cpu', 'b', 3),
+          series('memory', 'b', 3),
+          series('io', 'a', 6),
+        ],
+        alert_rule_test: [
+          alert('BamelNodeCpuPressure', 'a', 'a cpu', '80%'),
+          alert('BamelNodeMemoryPressure', 'b', 'memory', '20%'),
+          alert('BamelNodeStoragePressure', 'a', 'a disk', '40%'),
+        ],
+      },
+    ];
+    await writeFile(
+      join(folder, 'test.yaml'),
+      stringify({ rule_files: ['rules.yaml'], evaluation_interval: '15s', tests }),
+    );
+    const { stdout } = await promisify(execFile)('promtool', [
+      'test',
+      'rules',
+      join(folder, 'test.yaml'),
+    ]).catch((error: { stdout: string; stderr: string }) => ({ stdout: `${error.stdout}${error.stderr}` }));
+    expect(stdout).toMatch(/SUCCESS/);
   });
 });

@@ -1,10 +1,10 @@
-import { mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { findHierarchies } from '../../sensor/cgroups.ts';
 import { readPinned } from '../../sensor/pinned.ts';
 import { type Pods, trackPods } from '../../sensor/pods.ts';
 import { podPaths, uidOf } from '../../tools/real-stack/sensor/tree.ts';
+import { newFolder } from '../support/cleanup.ts';
 
 /** The node's own interface, as the kernel numbers it. */
 const uplink = 2;
@@ -12,14 +12,13 @@ let root: string;
 let pods: Pods;
 
 beforeEach(() => {
-  root = mkdtempSync(join(tmpdir(), 'bamel-pinned-'));
+  root = newFolder();
   write('cgroup/cgroup.controllers', '');
   write('proc/1/net/dev', '');
   for (const name of ['runqueue', 'network', 'stalls']) write(`pins/${name}`, '');
 });
 afterEach(() => {
   pods?.close();
-  rmSync(root, { recursive: true });
 });
 
 function write(path: string, text: string): void {

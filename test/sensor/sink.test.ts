@@ -1,7 +1,6 @@
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { serverOptionsOf } from '../../apps/host/serve-options.ts';
@@ -14,15 +13,14 @@ import { readSettings } from '../../shared/process/settings.ts';
 import type { RunningServer } from '../../shared/server/serve.ts';
 import { createInventory } from '../../shared/state/inventory.ts';
 import { memoryLog, post, recorder, serving, structured } from '../runtime/harness.ts';
+import { closing, newFolder } from '../support/cleanup.ts';
 import { report } from './report.ts';
 
-let folder: string;
+const folder = newFolder();
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'bamel-sink-'));
   await writeFile(join(folder, 'act'), 'act\n');
   await writeFile(join(folder, 'tell'), 'tell\n');
 });
-afterAll(() => rm(folder, { recursive: true }));
 
 const { calls, served } = recorder({
   name: 'evaluate-scaling',
@@ -131,14 +129,10 @@ test('what is refused, and what is never answered, is told', async () => {
   await hosting(async ({ url }) => {
     await expect(createSend({ url })(report())).rejects.toThrow(/answered 401: check K_SINK/);
   });
-  const silent = createServer().listen(0, '127.0.0.1');
+  const silent = closing(createServer().listen(0, '127.0.0.1'));
   await once(silent, 'listening');
   const { port } = silent.address() as { port: number };
-  try {
-    const send = createSend({ url: `http://127.0.0.1:${port}/`, timeoutMs: 50 });
-    await expect(send(report())).rejects.toThrow('no answer within 0.05 s');
-  } finally {
-    silent.close();
-  }
+  const send = createSend({ url: `http://127.0.0.1:${port}/`, timeoutMs: 50 });
+  await expect(send(report())).rejects.toThrow('no answer within 0.05 s');
   await expect(createSend({ url: `http://127.0.0.1:${port}/` })(report())).rejects.toThrow('ECONNREFUSED');
 });

@@ -5,6 +5,7 @@ import { metricsText, serveMetrics } from '../../sensor/metrics.ts';
 import type { Source } from '../../sensor/sensor.ts';
 import { createSignal } from '../../sensor/signal.ts';
 import { describeWith, findProgram } from '../../tools/support/programs.ts';
+import { closing } from '../support/cleanup.ts';
 import { report } from './report.ts';
 
 const signal = createSignal('cpu', 'psi', defaultBands.bands.cpu, defaultBands.clear);
@@ -34,16 +35,12 @@ test('metrics say what is sensed', () => {
 });
 
 test('they are served with health, and nothing else is', async () => {
-  const served = await serveMetrics(() => observed, '127.0.0.1', 0);
-  try {
-    const answers = await Promise.all(
-      ['metrics', 'health/liveness', 'else'].map((path) => fetch(`${served.url}/${path}`)),
-    );
-    expect(answers.map(({ status }) => status)).toEqual([200, 200, 404]);
-    expect(await answers[0]?.text()).toBe(metricsText(observed));
-  } finally {
-    served.close();
-  }
+  const served = closing(await serveMetrics(() => observed, '127.0.0.1', 0));
+  const answers = await Promise.all(
+    ['metrics', 'health/liveness', 'else'].map((path) => fetch(`${served.url}/${path}`)),
+  );
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 404]);
+  expect(await answers[0]?.text()).toBe(metricsText(observed));
 });
 
 describeWith(['promtool'], 'as Prometheus reads them', () => {

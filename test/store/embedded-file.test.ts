@@ -1,23 +1,22 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { sqliteError } from '../../shared/adapters/sqlite/database.ts';
 import { openStore } from '../../shared/adapters/store/open-store.ts';
 import { keys } from '../../shared/state/keys.ts';
+import { newFolder } from '../support/cleanup.ts';
 
 let folder: string;
 let file: string;
 let kill: (() => Promise<void>) | undefined;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'bamel-store-'));
+  folder = newFolder();
   file = join(folder, 'sub', 'store.db');
 });
 afterEach(async () => {
   await kill?.();
-  rmSync(folder, { recursive: true });
 });
 
 const open = (options = {}) => openStore(`embedded:${file}`, options);

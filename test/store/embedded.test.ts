@@ -1,8 +1,7 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openStore } from '../../shared/adapters/store/open-store.ts';
 import { storeContract } from '../contract/store-suite.ts';
+import { newFolder } from '../support/cleanup.ts';
 
 storeContract('embedded store in memory', async () => {
   const store = await openStore('embedded:');
@@ -10,14 +9,13 @@ storeContract('embedded store in memory', async () => {
 });
 
 storeContract('embedded store in a file', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'bamel-store-'));
+  const folder = newFolder();
   const store = await openStore(`embedded:${join(folder, 'store.db')}`, { durable: false });
   return {
     store,
     another: async () => store,
     async close() {
       await store.close();
-      rmSync(folder, { recursive: true });
     },
   };
 });

@@ -1,17 +1,15 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseEtcdUrl } from '../../shared/adapters/etcd/url.ts';
 import { openStore } from '../../shared/adapters/store/open-store.ts';
+import { newFolder } from '../support/cleanup.ts';
 
-let folder: string;
+const folder = newFolder();
 let file: (name: string) => string;
 beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'bamel-url-'));
   file = (name) => join(folder, name);
   for (const name of ['ca', 'cert', 'key', 'password']) writeFileSync(file(name), `${name} text\n`);
 });
-afterAll(() => rmSync(folder, { recursive: true }));
 
 test.each(['', 'etcd', 'redis://x', 'mem:', '/path/to/file'])(
   '%p is no store: the error names the setting and the three forms',

@@ -1,6 +1,4 @@
-import { KubeConfig } from '@kubernetes/client-node';
-import { startApi } from '../../simulator/lab/api/index.ts';
-import { startControllers } from '../../simulator/lab/controllers/index.ts';
+import { startLabHarness } from '../contract/lab-harness.ts';
 import { definitions } from './definitions.ts';
 import { definitionsContract } from './definitions-suite.ts';
 
@@ -30,16 +28,4 @@ test.each(definitions().map((one) => [one.metadata.name, one.spec] as const))(
   },
 );
 
-definitionsContract('the lab', async () => {
-  const api = await startApi();
-  const controllers = startControllers(api);
-  const kubeConfig = new KubeConfig();
-  kubeConfig.loadFromString(api.kubeconfig());
-  return {
-    kubeConfig,
-    close: async () => {
-      controllers.stop();
-      await api.close();
-    },
-  };
-});
+definitionsContract('the lab', startLabHarness);

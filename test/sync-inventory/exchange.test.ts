@@ -1,5 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openStore } from '../../shared/adapters/store/open-store.ts';
 import { formatCsv, parseCsv } from '../../shared/schema/csv.ts';
@@ -12,6 +11,7 @@ import { keys } from '../../shared/state/keys.ts';
 import { fc } from '../../tools/support/seeded.ts';
 import { config, machine } from '../adapters/inventory-harness.ts';
 import { runBamel } from '../cli/run-bamel.ts';
+import { newFolder } from '../support/cleanup.ts';
 
 const full = machine('m-1', {
   rack: 'r "1", left',
@@ -98,9 +98,8 @@ describe('the commands', () => {
     return at(name);
   };
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'bamel-exchange-'));
+    folder = newFolder();
   });
-  afterEach(() => rmSync(folder, { recursive: true }));
 
   test.each(['json', 'csv'])('what is exported as %s and imported again is the same', async (format) => {
     const from = `embedded:${at('from.db')}`;

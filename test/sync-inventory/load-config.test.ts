@@ -1,5 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CoreV1Api, KubeConfig } from '@kubernetes/client-node';
 import { stringify } from 'yaml';
@@ -17,6 +16,7 @@ import { createInventory } from '../../shared/state/inventory.ts';
 import { keys } from '../../shared/state/keys.ts';
 import { startApi } from '../../simulator/lab/api/index.ts';
 import { config, machine } from '../adapters/inventory-harness.ts';
+import { closing, newFolder } from '../support/cleanup.ts';
 
 const clientOf = (source: KubeConfigSource) =>
   createKubeClient(kubeTransport(source), { readMs: 10_000, writeMs: 10_000 });
@@ -32,7 +32,7 @@ const kinds: readonly (readonly [string, () => Promise<Edited>])[] = [
   [
     'the file',
     async () => {
-      const folder = await mkdtemp(join(tmpdir(), 'bamel-config-'));
+      const folder = newFolder();
       const path = join(folder, 'bamel.yaml');
       return {
         source: configSource(path, clientOf({})),
@@ -98,37 +98,33 @@ test.each(kinds)('%s is loaded whenever it changes; one with a mistake changes n
 });
 
 test('what a resource describes is left alone, and is the file’s again once the resource has let go of it', async () => {
-  const store = await openStore('embedded:');
-  try {
-    const inventory = createInventory(store, realClock);
-    const log = createLog({ level: 'silent', format: 'json' });
-    const text = stringify(config([machine('m-1')], { autoscaler: { protect: ['name=file'] } }));
-    const source = { name: 'bamel.yaml', read: async () => text };
-    const load = createConfigLoader({ config: source, inventory, log } as Deps);
-    const theirs = encode({ from: 'resource', namespace: 'n', name: 'x', uid: 'u' });
-    const claimed = [keys.node('m-1', 'source'), keys.global('source')];
-    await store.commit(
-      [],
-      [
-        { put: keys.node('m-1', 'spec'), value: encode(machine('m-1', { rack: 'theirs' })) },
-        { put: keys.global('config'), value: encode({ protect: ['name=theirs'] }) },
-        ...claimed.map((put) => ({ put, value: theirs })),
-      ],
-    );
-    const seen = async () => [
-      (await inventory.machine('m-1'))?.spec.rack,
-      (await inventory.settings()).protect,
-    ];
-    await load();
-    expect(await seen()).toEqual(['theirs', ['name=theirs']]);
-    await store.commit(
-      [],
-      claimed.map((key) => ({ delete: key })),
-    );
-    await load();
-    expect(await seen()).toEqual([undefined, ['name=file']]);
-    expect(await load()).toBe('unchanged');
-  } finally {
-    await store.close();
-  }
+  const store = closing(await openStore('embedded:'));
+  const inventory = createInventory(store, realClock);
+  const log = createLog({ level: 'silent', format: 'json' });
+  const text = stringify(config([machine('m-1')], { autoscaler: { protect: ['name=file'] } }));
+  const source = { name: 'bamel.yaml', read: async () => text };
+  const load = createConfigLoader({ config: source, inventory, log } as Deps);
+  const theirs = encode({ from: 'resource', namespace: 'n', name: 'x', uid: 'u' });
+  const claimed = [keys.node('m-1', 'source'), keys.global('source')];
+  await store.commit(
+    [],
+    [
+      { put: keys.node('m-1', 'spec'), value: encode(machine('m-1', { rack: 'theirs' })) },
+      { put: keys.global('config'), value: encode({ protect: ['name=theirs'] }) },
+      ...claimed.map((put) => ({ put, value: theirs })),
+    ],
+  );
+  const seen = async () => [
+    (await inventory.machine('m-1'))?.spec.rack,
+    (await inventory.settings()).protect,
+  ];
+  await load();
+  expect(await seen()).toEqual(['theirs', ['name=theirs']]);
+  await store.commit(
+    [],
+    claimed.map((key) => ({ delete: key })),
+  );
+  await load();
+  expect(await seen()).toEqual([undefined, ['name=file']]);
+  expect(await load()).toBe('unchanged');
 });

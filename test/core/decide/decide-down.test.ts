@@ -13,19 +13,7 @@ import {
   settings,
   snapshot,
 } from '../support/builders.ts';
-
-const intents = (given: Snapshot): string[] =>
-  decide(given, now).intents.map(({ kind, machine: name }) => `${kind} ${name}`);
-
-const verdict = (given: Snapshot, name: string): string | undefined => {
-  const found = decide(given, now).record.candidates.find(({ machine: candidate }) => candidate === name);
-  return found && `${found.verdict}: ${found.why}`;
-};
-
-const summary = (given: Snapshot): string => decide(given, now).record.summary;
-
-const _pods = (count: number, parts = {}) =>
-  Array.from({ length: count }, (_, index) => pod(`p${index}`, parts));
+import { intents, summary, verdict } from '../support/decisions.ts';
 
 describe('powering off', () => {
   /** m1 is idle; another node keeps the cluster alive. */

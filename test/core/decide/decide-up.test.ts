@@ -1,19 +1,6 @@
 import { decide } from '../../../shared/core/decide/decide.ts';
-import type { Snapshot } from '../../../shared/core/decide/snapshot.ts';
 import { Gi, machine, minute, node, now, pod, pool, serving, snapshot } from '../support/builders.ts';
-
-const intents = (given: Snapshot): string[] =>
-  decide(given, now).intents.map(({ kind, machine: name }) => `${kind} ${name}`);
-
-const verdict = (given: Snapshot, name: string): string | undefined => {
-  const found = decide(given, now).record.candidates.find(({ machine: candidate }) => candidate === name);
-  return found && `${found.verdict}: ${found.why}`;
-};
-
-const summary = (given: Snapshot): string => decide(given, now).record.summary;
-
-const pods = (count: number, parts = {}) =>
-  Array.from({ length: count }, (_, index) => pod(`p${index}`, parts));
+import { intents, pods, summary, verdict } from '../support/decisions.ts';
 
 describe('powering on', () => {
   test('nothing, when nobody waits', () => {

@@ -15,3 +15,5 @@ export const verdict = (given: Snapshot, name: string, at = now): string | undef
 
 export const pods = (count: number, parts: Partial<Pod> = {}): Pod[] =>
   Array.from({ length: count }, (_, index) => pod(`p${index}`, parts));
+
+export const summary = (given: Snapshot): string => decide(given, now).record.summary;

@@ -7,6 +7,7 @@ import { presets } from '../../../shared/drivers/http/presets.ts';
 import { fill, inPath } from '../../../shared/drivers/http/template.ts';
 import { digestAnswer } from '../../../shared/http/digest.ts';
 import { fc } from '../../../tools/support/seeded.ts';
+import { closing } from '../../support/cleanup.ts';
 import { driverOf, failing, machineSpec, patient, startScripted } from '../harness.ts';
 
 const fail = failureOf({ name: 'mini-1' });
@@ -67,39 +68,33 @@ describe('calls of one’s own', () => {
   });
 
   test('a call of one’s own comes before the preset’s', async () => {
-    const service = await startScripted({
-      'GET /cm?cmnd=Power1': { body: { POWER: 'ON' } },
-      'POST /gently': { body: '{}' },
-    });
-    try {
-      const driver = await driverOf(spec(service.url, { preset: 'tasmota', softOff: { path: '/gently' } }));
-      expect(driver.capabilities).toMatchObject({ status: true, softOff: true, hardOff: true });
-      await driver.set('soft-off', patient(), 'op-1');
-      expect(await driver.read(patient())).toEqual({ power: 'on' });
-    } finally {
-      await service.close();
-    }
+    const service = closing(
+      await startScripted({
+        'GET /cm?cmnd=Power1': { body: { POWER: 'ON' } },
+        'POST /gently': { body: '{}' },
+      }),
+    );
+    const driver = await driverOf(spec(service.url, { preset: 'tasmota', softOff: { path: '/gently' } }));
+    expect(driver.capabilities).toMatchObject({ status: true, softOff: true, hardOff: true });
+    await driver.set('soft-off', patient(), 'op-1');
+    expect(await driver.read(patient())).toEqual({ power: 'on' });
   });
 
   test('a status may be a bare word, and what stands in neither list is unknown', async () => {
     const answers = { 'GET /state': { body: 'ON' } };
-    const service = await startScripted(answers);
-    try {
-      const status = { path: '/state', on: ['ON'], off: ['OFF'] };
-      const driver = await driverOf(spec(service.url, { on: { path: '/on' }, status }));
-      const read = async (body: string) => {
-        answers['GET /state'].body = body;
-        return (await driver.read(patient())).power;
-      };
-      expect([
-        await read('ON\n'),
-        await read('OFF'),
-        await read('Off'),
-        await read('{"power":"ON"}'),
-      ]).toEqual(['on', 'off', 'unknown', 'unknown']);
-    } finally {
-      await service.close();
-    }
+    const service = closing(await startScripted(answers));
+    const status = { path: '/state', on: ['ON'], off: ['OFF'] };
+    const driver = await driverOf(spec(service.url, { on: { path: '/on' }, status }));
+    const read = async (body: string) => {
+      answers['GET /state'].body = body;
+      return (await driver.read(patient())).power;
+    };
+    expect([await read('ON\n'), await read('OFF'), await read('Off'), await read('{"power":"ON"}')]).toEqual([
+      'on',
+      'off',
+      'unknown',
+      'unknown',
+    ]);
   });
 });
 

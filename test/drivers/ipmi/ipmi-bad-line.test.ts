@@ -1,4 +1,5 @@
 import { openTransport } from '../../../shared/drivers/ipmi/transport.ts';
+import { closing } from '../../support/cleanup.ts';
 import { failing, patient } from '../harness.ts';
 import { type IpmiBmc, type IpmiBmcOptions, startIpmiBmc } from './ipmi-bmc.ts';
 import { ipmiDriver } from './ipmi-harness.ts';
@@ -134,17 +135,13 @@ test.each<RelayFaults>([
   { loss: 0.1, duplicate: 0.2, reorder: 0.1, corrupt: 0.02 },
 ])('ten calls over a line with %j', async (faults) => {
   await start({ mostSessions: 64 });
-  const relay = await startRelay(bmc.port, 7, faults);
-  try {
-    const driver = await ipmiDriver(relay.port, { options: { retransmitAfter: '40ms', retransmitTries: 6 } });
-    for (let call = 0; call < 5; call++) {
-      const on = call % 2 === 0;
-      await driver.set(on ? 'on' : 'hard-off', patient(), `op-${call}`);
-      expect((await driver.read(patient())).power).toBe(on ? 'on' : 'off');
-    }
-    expect(relay.packets).toBeGreaterThan(100);
-    expect(bmc.openSessions).toBe(0);
-  } finally {
-    await relay.close();
+  const relay = closing(await startRelay(bmc.port, 7, faults));
+  const driver = await ipmiDriver(relay.port, { options: { retransmitAfter: '40ms', retransmitTries: 6 } });
+  for (let call = 0; call < 5; call++) {
+    const on = call % 2 === 0;
+    await driver.set(on ? 'on' : 'hard-off', patient(), `op-${call}`);
+    expect((await driver.read(patient())).power).toBe(on ? 'on' : 'off');
   }
+  expect(relay.packets).toBeGreaterThan(100);
+  expect(bmc.openSessions).toBe(0);
 });

@@ -1,4 +1,5 @@
 import { eventually } from '../../../tools/support/eventually.ts';
+import { closing } from '../../support/cleanup.ts';
 import { credentials, failing, patient } from '../harness.ts';
 import { type IpmiBmcOptions, startIpmiBmc } from './ipmi-bmc.ts';
 import { type IpmiWanted, ipmiDriver } from './ipmi-harness.ts';
@@ -94,17 +95,13 @@ const cases: readonly Case[] = [
 const final = new Set(['auth', 'config']);
 
 test.each(cases)('$name', async ({ bmc: options, wanted, code, says }) => {
-  const bmc = await startIpmiBmc(options);
-  try {
-    const driver = await ipmiDriver(bmc.port, wanted);
-    const error = await failing(() => driver.set('on', patient(), 'op-1'));
-    expect(error).toMatchObject({ code, final: final.has(code) });
-    expect(error.message).toMatch(/^mini-1: /);
-    expect(error.message).toContain(says);
-    expect(bmc.chassis.controls).toEqual([]);
-  } finally {
-    await bmc.close();
-  }
+  const bmc = closing(await startIpmiBmc(options));
+  const driver = await ipmiDriver(bmc.port, wanted);
+  const error = await failing(() => driver.set('on', patient(), 'op-1'));
+  expect(error).toMatchObject({ code, final: final.has(code) });
+  expect(error.message).toMatch(/^mini-1: /);
+  expect(error.message).toContain(says);
+  expect(bmc.chassis.controls).toEqual([]);
 });
 
 test('who is told that there is no session free is told when to come back', async () => {

@@ -1,18 +1,17 @@
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { newFolder } from '../../support/cleanup.ts';
 import { credentials, failing, patient } from '../harness.ts';
 import { type IpmiWanted, ipmiDriver } from './ipmi-harness.ts';
 
 let folder: string;
 const before = process.env.PATH;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'bamel-ipmitool-'));
+  folder = newFolder();
   process.env.PATH = `${folder}:${before}`;
 });
 afterEach(() => {
   process.env.PATH = before;
-  rmSync(folder, { recursive: true });
 });
 
 /** A program of that name which writes down its arguments and secrets, then does as told. */

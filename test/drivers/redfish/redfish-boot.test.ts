@@ -1,4 +1,5 @@
 import type { PowerDriver } from '../../../shared/ports/power.ts';
+import { closing } from '../../support/cleanup.ts';
 import { type Answers, driverOf, failing, machineSpec, patient, startScripted } from '../harness.ts';
 import { type LabBmc, startLabBmc } from '../lab-bmc.ts';
 
@@ -82,22 +83,18 @@ describe('makers', () => {
   ) {
     const patched: { path: string; ifMatch: string | undefined; body: unknown }[] = [];
     const resource = { Manufacturer: 'x', Boot: was, ...more };
-    const bmc = await startScripted(
-      { [`GET ${system}`]: { body: resource }, ...answers },
-      ({ method, path, headers, body }, all) => {
-        if (method !== 'PATCH') return;
-        patched.push({ path, ifMatch: headers['if-match'], body: JSON.parse(body) });
-        all[`PATCH ${path}`] = { status: 200 };
-        all[`GET ${path}`] = { body: { ...resource, Boot: shows } };
-      },
+    const bmc = closing(
+      await startScripted(
+        { [`GET ${system}`]: { body: resource }, ...answers },
+        ({ method, path, headers, body }, all) => {
+          if (method !== 'PATCH') return;
+          patched.push({ path, ifMatch: headers['if-match'], body: JSON.parse(body) });
+          all[`PATCH ${path}`] = { status: 200 };
+          all[`GET ${path}`] = { body: { ...resource, Boot: shows } };
+        },
+      ),
     );
-    try {
-      await boot(
-        await driverOf(machineSpec(bmc.url, { options: { system, ...(bootMode && { bootMode }) } })),
-      );
-    } finally {
-      await bmc.close();
-    }
+    await boot(await driverOf(machineSpec(bmc.url, { options: { system, ...(bootMode && { bootMode }) } })));
     return patched;
   }
 

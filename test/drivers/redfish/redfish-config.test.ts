@@ -1,5 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdtempSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PowerError } from '../../../shared/ports/power.ts';
 import { type Bmc, startBmc } from '../../../simulator/lab/rack/bmc.ts';
@@ -7,6 +6,7 @@ import { manualClock } from '../../../simulator/lab/rack/clock.ts';
 import { SimulatedMachine } from '../../../simulator/lab/rack/machine.ts';
 import { type CertificateAuthority, makeAuthority } from '../../../tools/real-stack/certificates.ts';
 import { describeWith } from '../../../tools/support/programs.ts';
+import { newFolder } from '../../support/cleanup.ts';
 import { credentials, deps, driverOf, failing, machineSpec, patient } from '../harness.ts';
 
 describe('what is written down wrongly', () => {
@@ -49,11 +49,10 @@ describe('what is written down wrongly', () => {
 });
 
 describeWith(['openssl'], 'TLS', () => {
-  let folder: string;
+  const folder = newFolder();
   let authority: CertificateAuthority;
   let bmc: Bmc;
   beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'bamel-redfish-'));
     authority = makeAuthority(folder);
     const { key, cert } = authority.issueServer('bmc');
     const { username: user, password } = credentials;
@@ -67,7 +66,6 @@ describeWith(['openssl'], 'TLS', () => {
   });
   afterAll(async () => {
     await bmc.close();
-    rmSync(folder, { recursive: true });
   });
 
   const read = async (options?: Record<string, unknown>) =>

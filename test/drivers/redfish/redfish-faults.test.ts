@@ -1,5 +1,6 @@
 import type { PowerError } from '../../../shared/ports/power.ts';
 import { fc } from '../../../tools/support/seeded.ts';
+import { closing } from '../../support/cleanup.ts';
 import { credentials, driverOf, failing, machineSpec, patient, startScripted } from '../harness.ts';
 import { type LabBmc, startLabBmc } from '../lab-bmc.ts';
 
@@ -74,7 +75,7 @@ test('fault 17: a wrong password is sent once a call, so that the account is not
 });
 
 test('fault 36: whatever stands in the options or the address, it is data: a path, or refused', async () => {
-  const bmc = await startScripted({});
+  const bmc = closing(await startScripted({}));
   const nasty = fc.oneof(
     fc.string({ unit: 'binary-ascii', maxLength: 30 }).map((text) => `/${text}`),
     fc.constantFrom(
@@ -88,28 +89,24 @@ test('fault 36: whatever stands in the options or the address, it is data: a pat
       '/\\evil.example\\x',
     ),
   );
-  try {
-    await fc.assert(
-      fc.asyncProperty(nasty, nasty, async (system, address) => {
-        const before = bmc.requests.length;
-        const error = await failing(async () => {
-          const driver = await driverOf(machineSpec(bmc.url, { options: { system } }));
-          await driver.set('on', patient(), 'op-1');
-        });
-        expect(['config', 'refused']).toContain(error.code);
-        const asked = bmc.requests.slice(before);
-        // At most the one question that was meant, percent-encoded, and never a command.
-        expect(asked.length).toBeLessThanOrEqual(1);
-        for (const request of asked) expect(request).toMatch(/^GET \/[\x21-\x7e]*$/);
-        expect(await failing(() => driverOf(machineSpec(`https//${address}`)))).toMatchObject({
-          code: 'config',
-        });
-      }),
-      { numRuns: 200 },
-    );
-  } finally {
-    await bmc.close();
-  }
+  await fc.assert(
+    fc.asyncProperty(nasty, nasty, async (system, address) => {
+      const before = bmc.requests.length;
+      const error = await failing(async () => {
+        const driver = await driverOf(machineSpec(bmc.url, { options: { system } }));
+        await driver.set('on', patient(), 'op-1');
+      });
+      expect(['config', 'refused']).toContain(error.code);
+      const asked = bmc.requests.slice(before);
+      // At most the one question that was meant, percent-encoded, and never a command.
+      expect(asked.length).toBeLessThanOrEqual(1);
+      for (const request of asked) expect(request).toMatch(/^GET \/[\x21-\x7e]*$/);
+      expect(await failing(() => driverOf(machineSpec(`https//${address}`)))).toMatchObject({
+        code: 'config',
+      });
+    }),
+    { numRuns: 200 },
+  );
 });
 
 describe('fault 37: a secret is in no error', () => {
@@ -139,20 +136,18 @@ describe('fault 37: a secret is in no error', () => {
           place === 'header' ? { location: `/x?${encodeURIComponent(echo)}`, etag: echo } : {};
         if (place === 'retryAfter') headers['retry-after'] = echo;
         const said = { status, headers, body: bodies[place]?.(echo) ?? {} };
-        const bmc = await startScripted({
-          [`GET ${system}`]: said,
-          'GET /redfish/v1/': session ? { body: { Systems: { '@odata.id': '/s' } } } : said,
-          'POST /redfish/v1/SessionService/Sessions': said,
+        const bmc = closing(
+          await startScripted({
+            [`GET ${system}`]: said,
+            'GET /redfish/v1/': session ? { body: { Systems: { '@odata.id': '/s' } } } : said,
+            'POST /redfish/v1/SessionService/Sessions': said,
+          }),
+        );
+        const options = { system, auth: session ? 'session' : 'basic' };
+        const error: PowerError = await failing(async () => {
+          await (await driverOf(machineSpec(bmc.url, { options }))).set('on', patient(), 'op-1');
         });
-        try {
-          const options = { system, auth: session ? 'session' : 'basic' };
-          const error: PowerError = await failing(async () => {
-            await (await driverOf(machineSpec(bmc.url, { options }))).set('on', patient(), 'op-1');
-          });
-          expect(error.message).not.toBe('');
-        } finally {
-          await bmc.close();
-        }
+        expect(error.message).not.toBe('');
       }),
       { numRuns: 150 },
     );

@@ -1,4 +1,5 @@
 import { quirkOf, quirks } from '../../../shared/drivers/redfish/quirks.ts';
+import { closing } from '../../support/cleanup.ts';
 import { type Answers, driverOf, failing, machineSpec, patient, startScripted } from '../harness.ts';
 import { type LabBmc, startLabBmc } from '../lab-bmc.ts';
 
@@ -9,28 +10,26 @@ const target = `${system}/Reset`;
 /** What a scripted system is told, and how that ends. */
 async function told(verb: 'on' | 'soft-off' | 'hard-off', action: object, answers: Answers = {}) {
   const types: unknown[] = [];
-  const bmc = await startScripted(
-    {
-      [`GET ${system}`]: {
-        body: { PowerState: 'Off', Actions: { '#ComputerSystem.Reset': { target, ...action } } },
+  const bmc = closing(
+    await startScripted(
+      {
+        [`GET ${system}`]: {
+          body: { PowerState: 'Off', Actions: { '#ComputerSystem.Reset': { target, ...action } } },
+        },
+        [`POST ${target}`]: { status: 204 },
+        ...answers,
       },
-      [`POST ${target}`]: { status: 204 },
-      ...answers,
-    },
-    ({ method, headers, body }) => {
-      if (method !== 'POST') return;
-      types.push(JSON.parse(body).ResetType);
-      expect(headers['if-match']).toBeUndefined();
-    },
+      ({ method, headers, body }) => {
+        if (method !== 'POST') return;
+        types.push(JSON.parse(body).ResetType);
+        expect(headers['if-match']).toBeUndefined();
+      },
+    ),
   );
-  try {
-    const driver = await driverOf(machineSpec(bmc.url, { options: { system } }), {
-      clock: { now: Date.now, monotonic: Date.now, sleep: async () => undefined },
-    });
-    await driver.set(verb, patient(), 'op-1');
-  } finally {
-    await bmc.close();
-  }
+  const driver = await driverOf(machineSpec(bmc.url, { options: { system } }), {
+    clock: { now: Date.now, monotonic: Date.now, sleep: async () => undefined },
+  });
+  await driver.set(verb, patient(), 'op-1');
   return types;
 }
 
@@ -124,19 +123,15 @@ describe('makers who say "not now"', () => {
     ['HPE', 'iLO.2.15.UnableToModifyDuringSystemPOST', 400, 15_000],
     ['Hewlett Packard Enterprise', 'Base.1.18.InvalidOperationForSystemState', 400, 15_000],
   ])('%s: %s is busy', async (manufacturer, messageId, status, retryAfterMs) => {
-    const lab = await startLabBmc();
-    try {
-      lab.fault('maker', { manufacturer });
-      lab.fault('not-now', { messageId, status, times: 1 });
-      const driver = await lab.driver();
-      const error = await failing(() => driver.set('on', patient(), 'op-1'));
-      expect(error).toMatchObject({ code: 'busy', final: false, retryAfterMs });
-      expect(error.message).toContain(messageId);
-      await driver.set('on', patient(), 'op-1');
-      expect(lab.machine.phase).toBe('powering-on');
-    } finally {
-      await lab.close();
-    }
+    const lab = closing(await startLabBmc());
+    lab.fault('maker', { manufacturer });
+    lab.fault('not-now', { messageId, status, times: 1 });
+    const driver = await lab.driver();
+    const error = await failing(() => driver.set('on', patient(), 'op-1'));
+    expect(error).toMatchObject({ code: 'busy', final: false, retryAfterMs });
+    expect(error.message).toContain(messageId);
+    await driver.set('on', patient(), 'op-1');
+    expect(lab.machine.phase).toBe('powering-on');
   });
 
   test('anybody else who says so has refused', async () => {

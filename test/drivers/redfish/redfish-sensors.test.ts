@@ -1,4 +1,5 @@
 import type { PowerDriver } from '../../../shared/ports/power.ts';
+import { closing } from '../../support/cleanup.ts';
 import { type Answers, driverOf, failing, machineSpec, patient, startScripted } from '../harness.ts';
 import { type LabBmc, startLabBmc } from '../lab-bmc.ts';
 
@@ -93,12 +94,8 @@ describe('on a BMC with the newer resources', () => {
     'GET /ts/metrics': { body: { TemperatureReadingsCelsius: [{ Reading: 71, DeviceName: 'CPU' }, {}] } },
   };
   async function at(answers: Answers, work: (driver: PowerDriver) => Promise<unknown>) {
-    const bmc = await startScripted({ ...usual, ...answers });
-    try {
-      return await work(await driverOf(machineSpec(bmc.url, { options: { system } })));
-    } finally {
-      await bmc.close();
-    }
+    const bmc = closing(await startScripted({ ...usual, ...answers }));
+    return await work(await driverOf(machineSpec(bmc.url, { options: { system } })));
   }
 
   test('watts, degrees, health of each part', async () => {

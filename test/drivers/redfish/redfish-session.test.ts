@@ -1,5 +1,6 @@
 import { basicAuth } from '../../../shared/http/address.ts';
 import { paths } from '../../../simulator/lab/rack/resources.ts';
+import { closing } from '../../support/cleanup.ts';
 import {
   type Answers,
   credentials,
@@ -95,13 +96,9 @@ describe('a BMC with ways of its own', () => {
     [`GET ${system}`]: { body: { PowerState: 'On' } },
   };
   const read = async (answers: Answers, check?: Parameters<typeof startScripted>[1]) => {
-    const bmc = await startScripted({ ...usual, ...answers }, check);
-    try {
-      const driver = await driverOf(machineSpec(bmc.url, { options: { ...session, system } }));
-      return { reading: await driver.read(patient()), requests: bmc.requests };
-    } finally {
-      await bmc.close();
-    }
+    const bmc = closing(await startScripted({ ...usual, ...answers }, check));
+    const driver = await driverOf(machineSpec(bmc.url, { options: { ...session, system } }));
+    return { reading: await driver.read(patient()), requests: bmc.requests };
   };
 
   test('the password goes to the log-in and nowhere else; the rest carries the token', async () => {

@@ -1,10 +1,8 @@
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { basicAuth } from '../../../shared/http/address.ts';
 import { makeAuthority } from '../../../tools/real-stack/certificates.ts';
@@ -13,26 +11,25 @@ import { waitFor } from '../../../tools/real-stack/wait.ts';
 import { findProgram } from '../../../tools/support/programs.ts';
 import { driverContract } from '../../drivers/contract.ts';
 import { credentials, machineSpec } from '../../drivers/harness.ts';
+import { newFolder } from '../../support/cleanup.ts';
 
 const uuid = '44444444-4444-4444-8444-444444444444';
 const system = sushySystem(uuid);
 const programs = ['python3', 'openssl'];
 const patienceMs = 40_000;
 
-let folder: string;
+const folder = newFolder();
 let ca: Buffer;
 let sushy: Sushy;
 const runs = programs.every((program) => findProgram(program)) || process.env.BAMEL_REQUIRE_PROGRAMS;
 if (runs) {
   beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'bamel-sushy-ca-'));
     const authority = makeAuthority(folder);
     ca = readFileSync(authority.cert);
     sushy = await startSushy({ authority, credentials, systems: [uuid] });
   });
   afterAll(async () => {
     await sushy?.close();
-    rmSync(folder, { recursive: true });
   });
 }
 

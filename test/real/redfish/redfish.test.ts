@@ -1,5 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { PowerDriver } from '../../../shared/ports/power.ts';
 import { type CertificateAuthority, makeAuthority } from '../../../tools/real-stack/certificates.ts';
@@ -7,18 +6,18 @@ import { ensureSushy, type Sushy, startSushy, sushySystem } from '../../../tools
 import { waitFor } from '../../../tools/real-stack/wait.ts';
 import { describeWith } from '../../../tools/support/programs.ts';
 import { credentials, failing, machineSpec, driverOf as makeDriver, patient } from '../../drivers/harness.ts';
+import { newFolder } from '../../support/cleanup.ts';
 
 const alone = '11111111-1111-4111-8111-111111111111';
 const first = '22222222-2222-4222-8222-222222222222';
 const second = '33333333-3333-4333-8333-333333333333';
 
 describeWith(['python3', 'openssl'], 'the Redfish driver on sushy-emulator', () => {
-  let folder: string;
+  const folder = newFolder();
   let authority: CertificateAuthority;
   let single: Sushy;
   let double: Sushy;
   beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'bamel-sushy-ca-'));
     authority = makeAuthority(folder);
     const start = (...systems: string[]) => startSushy({ authority, credentials, systems });
     single = await start(alone);
@@ -27,7 +26,6 @@ describeWith(['python3', 'openssl'], 'the Redfish driver on sushy-emulator', () 
   afterAll(async () => {
     await single?.close();
     await double?.close();
-    rmSync(folder, { recursive: true });
   });
 
   interface Wanted {
@@ -133,7 +131,7 @@ describeWith(['python3', 'openssl'], 'the Redfish driver on sushy-emulator', () 
 });
 
 test('without Python the error says what to install', async () => {
-  const nothing = mkdtempSync(join(tmpdir(), 'bamel-nothing-'));
+  const nothing = newFolder();
   const before = { PATH: process.env.PATH, XDG_CACHE_HOME: process.env.XDG_CACHE_HOME };
   Object.assign(process.env, { PATH: nothing, XDG_CACHE_HOME: nothing });
   const lines: string[] = [];
@@ -143,7 +141,6 @@ test('without Python the error says what to install', async () => {
     for (const [name, value] of Object.entries(before))
       if (value === undefined) delete process.env[name];
       else process.env[name] = value;
-    rmSync(nothing, { recursive: true });
   }
   expect(lines).toEqual([expect.stringContaining('installing sushy-tools 2.2.0')]);
 });

@@ -1,7 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -20,6 +19,7 @@ import { buildSensor, startSensor } from '../../../tools/real-stack/sensor/senso
 import { uidOf } from '../../../tools/real-stack/sensor/tree.ts';
 import { eventually } from '../../../tools/support/eventually.ts';
 import { describeWith } from '../../../tools/support/programs.ts';
+import { closing, newFolder } from '../../support/cleanup.ts';
 
 const run = promisify(execFile);
 const sources = fileURLToPath(new URL('../../../sensor/bpf', import.meta.url));
@@ -42,7 +42,7 @@ const port = 9321;
 const packets = 500;
 
 describeWith([...needed, ...btf, ...cgroupPrograms], 'eBPF: loaded once, read by nobody', () => {
-  let folder: string;
+  const folder = newFolder();
   let pins: string;
   let pods: PodCgroup[] = [];
   const unified = hierarchies.unified ?? '';
@@ -66,7 +66,6 @@ describeWith([...needed, ...btf, ...cgroupPrograms], 'eBPF: loaded once, read by
   };
 
   beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'bamel-bpf-'));
     await run('make', ['-C', sources, `OUT=${folder}`]);
     await run('mkdir', [join(folder, 'fs')]);
     await run('mount', ['-t', 'bpf', 'bpf', join(folder, 'fs')]);
@@ -76,7 +75,6 @@ describeWith([...needed, ...btf, ...cgroupPrograms], 'eBPF: loaded once, read by
   afterAll(async () => {
     if (existsSync(join(folder, 'bamel-bpf'))) await loader('unload', pins);
     await run('umount', [join(folder, 'fs')]);
-    rmSync(folder, { recursive: true });
   });
   afterEach(async () => {
     for (const one of pods) await one.remove();
@@ -114,64 +112,56 @@ describeWith([...needed, ...btf, ...cgroupPrograms], 'eBPF: loaded once, read by
 
   test('bytes and packets belong to the right pod, exactly, on both sides of a cable', async () => {
     await load();
-    const hosts = await connectTwoHosts();
-    try {
-      const [receiver, sender] = [pod(11, 'systemd'), pod(12, 'cgroupfs')];
-      runAt(receiver, 1, `require('dgram').createSocket('udp4').bind(${port})`);
-      const listening = `:${port.toString(16).toUpperCase()} `;
-      await eventually(async () => expect(await hosts.at(1, 'cat', ['/proc/net/udp'])).toContain(listening));
-      runAt(
-        sender,
-        2,
-        `const socket = require('dgram').createSocket('udp4');
-        for (let sent = 0; sent < ${packets}; sent += 1) socket.send(Buffer.alloc(1000), ${port}, '10.77.0.1');`,
-      );
-      // 20 bytes of IP and 8 of UDP with each; no packet goes back.
-      const bytes = packets * 1028;
-      const index = async (end: 1 | 2) =>
-        Number(await hosts.at(end, 'cat', [`/sys/class/net/${hosts.interfaceAt(end)}/ifindex`]));
-      const [far, near] = [await index(1), await index(2)];
-      await eventually(() => {
-        expect(ofPod(sender, 'network')).toMatchObject([
-          { ifindex: near, txBytes: bytes, txPackets: packets, rxBytes: 0, rxPackets: 0 },
-        ]);
-        expect(ofPod(receiver, 'network')).toMatchObject([
-          { ifindex: far, rxBytes: bytes, rxPackets: packets, txBytes: 0, txPackets: 0 },
-        ]);
-      });
-    } finally {
-      await hosts.close();
-    }
+    const hosts = closing(await connectTwoHosts());
+    const [receiver, sender] = [pod(11, 'systemd'), pod(12, 'cgroupfs')];
+    runAt(receiver, 1, `require('dgram').createSocket('udp4').bind(${port})`);
+    const listening = `:${port.toString(16).toUpperCase()} `;
+    await eventually(async () => expect(await hosts.at(1, 'cat', ['/proc/net/udp'])).toContain(listening));
+    runAt(
+      sender,
+      2,
+      `const socket = require('dgram').createSocket('udp4');
+      for (let sent = 0; sent < ${packets}; sent += 1) socket.send(Buffer.alloc(1000), ${port}, '10.77.0.1');`,
+    );
+    // 20 bytes of IP and 8 of UDP with each; no packet goes back.
+    const bytes = packets * 1028;
+    const index = async (end: 1 | 2) =>
+      Number(await hosts.at(end, 'cat', [`/sys/class/net/${hosts.interfaceAt(end)}/ifindex`]));
+    const [far, near] = [await index(1), await index(2)];
+    await eventually(() => {
+      expect(ofPod(sender, 'network')).toMatchObject([
+        { ifindex: near, txBytes: bytes, txPackets: packets, rxBytes: 0, rxPackets: 0 },
+      ]);
+      expect(ofPod(receiver, 'network')).toMatchObject([
+        { ifindex: far, rxBytes: bytes, rxPackets: packets, txBytes: 0, txPackets: 0 },
+      ]);
+    });
   }, 90_000);
 
   test('what had to be sent again is counted for who sent it', async () => {
     await load();
-    const hosts = await connectTwoHosts();
-    try {
-      const [receiver, sender] = [pod(17, 'cgroupfs'), pod(18, 'systemd')];
-      runAt(receiver, 1, `require('net').createServer((socket) => socket.resume()).listen(${port})`);
-      runAt(
-        sender,
-        2,
-        `const dial = () => {
-          const socket = require('net').connect(${port}, '10.77.0.1');
-          socket.on('error', () => setTimeout(dial, 100));
-          socket.on('connect', () => setInterval(() => socket.write('x'.repeat(1000)), 5));
-        };
-        dial();`,
-      );
-      const sent = () => ofPod(sender, 'network').reduce((sum, { txPackets = 0 }) => sum + txPackets, 0);
-      await eventually(() => expect(sent()).toBeGreaterThan(20));
-      // Nothing arrives any more, and nobody says so.
-      await hosts.link(1, 'down');
-      await eventually(() =>
-        expect(ofPod(sender, 'other')).toMatchObject([{ retransmits: expect.any(Number) }]),
-      );
-      expect(ofPod(sender, 'other')[0]?.retransmits).toBeGreaterThan(0);
-      expect(ofPod(receiver, 'other')).toEqual([]);
-    } finally {
-      await hosts.close();
-    }
+    const hosts = closing(await connectTwoHosts());
+    const [receiver, sender] = [pod(17, 'cgroupfs'), pod(18, 'systemd')];
+    runAt(receiver, 1, `require('net').createServer((socket) => socket.resume()).listen(${port})`);
+    runAt(
+      sender,
+      2,
+      `const dial = () => {
+        const socket = require('net').connect(${port}, '10.77.0.1');
+        socket.on('error', () => setTimeout(dial, 100));
+        socket.on('connect', () => setInterval(() => socket.write('x'.repeat(1000)), 5));
+      };
+      dial();`,
+    );
+    const sent = () => ofPod(sender, 'network').reduce((sum, { txPackets = 0 }) => sum + txPackets, 0);
+    await eventually(() => expect(sent()).toBeGreaterThan(20));
+    // Nothing arrives any more, and nobody says so.
+    await hosts.link(1, 'down');
+    await eventually(() =>
+      expect(ofPod(sender, 'other')).toMatchObject([{ retransmits: expect.any(Number) }]),
+    );
+    expect(ofPod(sender, 'other')[0]?.retransmits).toBeGreaterThan(0);
+    expect(ofPod(receiver, 'other')).toEqual([]);
   }, 90_000);
 
   test('waits for a cpu and time spent reclaiming are counted where they happen', async () => {

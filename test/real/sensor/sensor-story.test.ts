@@ -1,5 +1,4 @@
-import { chmod, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { events } from '../../../shared/ports/event-types.ts';
 import {
@@ -13,6 +12,7 @@ import { buildSensor, startSensor } from '../../../tools/real-stack/sensor/senso
 import { eventually } from '../../../tools/support/eventually.ts';
 import { describeWith } from '../../../tools/support/programs.ts';
 import { type HostWorld, startHostWorld } from '../../functions/host-harness.ts';
+import { newFolder } from '../../support/cleanup.ts';
 
 const like = { cpu: 4, memory: '16Gi', watts: { idle: 12, max: 65 }, bootSeconds: 1, pool: 'rack' };
 
@@ -76,8 +76,7 @@ describeWith(['stress-ng', 'setpriv', ...cgroupPrograms], 'from a busy pod to a 
   test('the sensor sees it, the host takes its token, the machine with cpus comes, a new replica lands there; the end of it powers nothing off', async () => {
     const built = await buildSensor();
     cleanup.defer(() => built.remove());
-    const folder = await mkdtemp(join(tmpdir(), 'bamel-sensor-token-'));
-    cleanup.defer(() => rm(folder, { recursive: true }));
+    const folder = newFolder();
     await chmod(folder, 0o755);
     await writeFile(join(folder, 'token'), 'tell\n');
     const { items } = await world.people.core.listNamespacedPod({ namespace: 'by-hand' });

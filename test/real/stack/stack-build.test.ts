@@ -1,19 +1,18 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ensureBinaries } from '../../../tools/real-stack/binaries.ts';
 import { withLock } from '../../../tools/real-stack/lock.ts';
 import { programGroups } from '../../../tools/real-stack/table.ts';
 import { waitFor } from '../../../tools/real-stack/wait.ts';
+import { newFolder } from '../../support/cleanup.ts';
 
 let folder: string;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'bamel-build-'));
+  folder = newFolder();
 });
-afterEach(() => rmSync(folder, { recursive: true }));
 
 test.each(programGroups)('the module of $name requires the version that the table names', (group) => {
   const goMod = readFileSync(

@@ -1,11 +1,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { base64, type Etcd, etcdCall, startEtcd } from '../../../tools/real-stack/etcd.ts';
 import { waitFor } from '../../../tools/real-stack/wait.ts';
 import { describeWith } from '../../../tools/support/programs.ts';
+import { newFolder } from '../../support/cleanup.ts';
 
 let etcd: Etcd | undefined;
 afterEach(async () => {
@@ -85,7 +83,7 @@ describeWith(['etcd'], 'a real etcd', () => {
   });
 
   test('does not outlive the process that started it, even one that was killed', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'bamel-orphan-'));
+    const folder = newFolder();
     const script = `import { startEtcd } from '${new URL('../../../tools/real-stack/etcd.ts', import.meta.url)}';
     console.log((await startEtcd()).members[0].pid);`;
     const parent = spawn(process.execPath, ['--input-type=module', '-e', script], {
@@ -97,7 +95,6 @@ describeWith(['etcd'], 'a real etcd', () => {
     expect(process.kill(pid, 0)).toBe(true);
     parent.kill('SIGKILL');
     await waitFor('etcd is gone', () => isGone(pid) || undefined);
-    rmSync(folder, { recursive: true });
   });
 });
 

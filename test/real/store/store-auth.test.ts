@@ -1,6 +1,5 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openStore } from '../../../shared/adapters/store/open-store.ts';
 import type { Store, StoreChange } from '../../../shared/ports/store.ts';
@@ -12,13 +11,13 @@ import { launch, untilReady } from '../../../tools/real-stack/process.ts';
 import { waitFor } from '../../../tools/real-stack/wait.ts';
 import { startProxy } from '../../../tools/support/cut-proxy.ts';
 import { describeWith } from '../../../tools/support/programs.ts';
+import { newFolder } from '../../support/cleanup.ts';
 
 let cleanup: AsyncDisposableStack;
 let folder: string;
 beforeEach(() => {
   cleanup = new AsyncDisposableStack();
-  folder = mkdtempSync(join(tmpdir(), 'bamel-auth-'));
-  cleanup.defer(() => rmSync(folder, { recursive: true }));
+  folder = newFolder();
 });
 afterEach(() => cleanup.disposeAsync());
 
