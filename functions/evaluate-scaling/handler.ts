@@ -114,7 +114,7 @@ async function decideAndWrite(
 ): Promise<Outcome> {
   const counted = countEvaluation(deps.metrics);
   for (let tries = 1; ; tries += 1) {
-    const [{ decision, records, settings, cluster, triggers }, recordDecision, countEnergy] =
+    const [{ decision, records, settings, cluster, triggers, saveNeeds }, recordDecision, countEnergy] =
       await Promise.all([evaluator(), openDecisions(deps.inventory.store), openEnergy(deps.inventory.store)]);
     const id = newId('d', deps.clock.now());
     // A dry run repeats the same decision: it is logged once.
@@ -145,6 +145,7 @@ async function decideAndWrite(
     await Promise.all([
       recordDecision(id, decision.record, acted, lease),
       countEnergy(records, lease, deps.clock.now()),
+      saveNeeds(lease),
     ]);
     const now = deps.clock.now();
     await writeTrend(

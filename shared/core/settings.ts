@@ -164,6 +164,8 @@ export interface PoolSpec {
   readonly triggers: readonly Trigger[];
   readonly budgets: readonly Budget[];
   readonly schedule: readonly ScheduleWindow[];
+  /** Machines are powered on ahead of need, as far as the pool's history says; absent: never. */
+  readonly prewarm?: { readonly confidence: number; readonly horizonMs: number } | undefined;
   /** Kept free beyond all demand. */
   readonly headroom: Resources;
   readonly policies?: readonly PolicyName[] | undefined;

@@ -107,6 +107,22 @@ export const PoolSpec = z
       )
       .default([])
       .describe('times at which more than minNodes are on; powered on a boot time ahead'),
+    prewarm: z
+      .strictObject({
+        confidence: z
+          .number()
+          .min(0.5)
+          .max(0.999)
+          .default(0.95)
+          .describe('how sure the forecast is to be that enough machines are on when they are needed'),
+        horizon: durationMs
+          .prefault('1h')
+          .describe('idle machines stay on that are more likely than not to be needed within this'),
+      })
+      .optional()
+      .describe(
+        'powers machines on ahead of need, within all limits, once there is a week of history; bamel replay shows what it would change',
+      ),
     headroom: z
       .strictObject({
         cpu: Quantity.optional().describe('cpu kept free'),
@@ -153,6 +169,7 @@ export const PoolSpec = z
       triggers,
       schedule,
       headroom,
+      prewarm,
       provisionTimeout,
       recovery,
       ...pool
@@ -177,6 +194,7 @@ export const PoolSpec = z
       })),
       schedule: schedule.map(({ minNodes, ...window }) => ({ ...toWindow(window), minNodes })),
       headroom: headroomResources(headroom),
+      ...(prewarm && { prewarm: { confidence: prewarm.confidence, horizonMs: prewarm.horizon } }),
       provisionTimeoutMs: provisionTimeout,
       recovery: {
         policy: recovery.policy,

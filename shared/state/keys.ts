@@ -29,6 +29,7 @@ export const keys = {
       | 'trend-hour',
   ) => `/baremetal/global/${part}`,
   peeringNonce: (cluster: string) => `/baremetal/global/peering-nonce-${cluster}`,
+  needs: (pool: string) => `/baremetal/global/needs-${pool}`,
   pressures: '/baremetal/global/pressure-',
   pressure: (node: string) => `/baremetal/global/pressure-${node}`,
   operation: (id: string) => `/baremetal/operations/${id}`,

@@ -1,8 +1,14 @@
-import { type CountsPolicy, type Rack, runCounts, type Timeline, timelineOf } from './counts.ts';
+import {
+  type CountsPolicy,
+  type Rack,
+  runCounts,
+  type Timeline,
+  timelineOf,
+} from '../../shared/core/forecast/counts.ts';
+import type { Result } from '../../shared/core/forecast/result.ts';
 import { confidences, expect, keeps, type Prewarm } from './expectations.ts';
 import type { History } from './history.ts';
 import { runOracle } from './oracle.ts';
-import type { Result } from './result.ts';
 
 export interface ReplayOptions {
   readonly machines: number;

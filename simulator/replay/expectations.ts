@@ -1,5 +1,5 @@
+import type { Target } from '../../shared/core/forecast/counts.ts';
 import { createForecaster, type Expectation } from '../../shared/core/forecast/forecaster.ts';
-import type { Target } from './counts.ts';
 import type { History } from './history.ts';
 
 /** How a forecast is used: as a pool's `prewarm` says. */

@@ -1,5 +1,5 @@
-import type { Rack } from './counts.ts';
-import type { Result } from './result.ts';
+import type { Rack } from '../../shared/core/forecast/counts.ts';
+import type { Result } from '../../shared/core/forecast/result.ts';
 
 /**
  * The least that any policy could use without anybody waiting: every machine is Ready just when it is needed, and it

@@ -1,7 +1,7 @@
+import { timelineOf } from '../../shared/core/forecast/counts.ts';
 import type { PoolForecast } from '../../shared/core/forecast/pool-forecast.ts';
 import type { MachineSpec } from '../../shared/core/machine/machine.ts';
 import { defaultPool, defaultSettings } from '../../shared/core/settings.ts';
-import { timelineOf } from './counts.ts';
 import { type DecisionsInput, type DecisionsResult, type ReplayPod, runDecisions } from './decisions.ts';
 import { expect } from './expectations.ts';
 import { runOracle } from './oracle.ts';

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { type CountsPolicy, runCounts, timelineOf } from '../../simulator/replay/counts.ts';
+import { type CountsPolicy, runCounts, timelineOf } from '../../shared/core/forecast/counts.ts';
 import { expect as expectations } from '../../simulator/replay/expectations.ts';
 import { runOracle } from '../../simulator/replay/oracle.ts';
 

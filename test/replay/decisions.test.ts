@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { decide } from '../../shared/core/decide/decide.ts';
+import { runCounts, timelineOf } from '../../shared/core/forecast/counts.ts';
 import { defaultPool, defaultSettings } from '../../shared/core/settings.ts';
-import { runCounts, timelineOf } from '../../simulator/replay/counts.ts';
 import { type DecisionsInput, runDecisions } from '../../simulator/replay/decisions.ts';
 import { demandPods } from '../../simulator/replay/demand-pods.ts';
 import { machine } from '../core/support/builders.ts';
