@@ -4,13 +4,13 @@ import { createRoom } from '../../shared/core/limits/room.ts';
 import type { Machine } from '../../shared/core/machine/machine.ts';
 import { eligibleMachines } from '../../shared/core/scale-up/candidates.ts';
 import type { Chooser } from '../../shared/core/scale-up/greedy.ts';
-import { lentShelves } from '../../shared/core/scale-up/lent-shelves.ts';
-import { describeMade, madeShelves } from '../../shared/core/scale-up/made.ts';
-import { createNeighbourhood, usualWatts } from '../../shared/core/scale-up/neighbourhood.ts';
-import { stock } from '../../shared/core/scale-up/shelves.ts';
-import { chooseWanted } from '../../shared/core/scale-up/wanted.ts';
+import { lentShelves } from '../../shared/core/scale-up/remote-slices.ts';
+import { describeMade, madeShelves } from '../../shared/core/scale-up/on-demand.ts';
+import { createNeighbourhood, usualWatts } from '../../shared/core/scale-up/spread-counts.ts';
+import { stock } from '../../shared/core/scale-up/machine-groups.ts';
+import { chooseWanted } from '../../shared/core/scale-up/extra-capacity.ts';
 import type { PoolSpec, Size } from '../../shared/core/settings.ts';
-import { createWorld } from '../../shared/core/simulate/world.ts';
+import { createWorld } from '../../shared/core/simulate/simulated-cluster.ts';
 import { type GroupSnapshot, provides, remoteGroup, sizeOf, snapshotOf } from './remote-group.ts';
 
 interface Pick {

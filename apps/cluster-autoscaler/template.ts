@@ -1,7 +1,7 @@
 import { status } from '@grpc/grpc-js';
 import type { Resources } from '../../shared/core/cluster/resources.ts';
 import type { Machine } from '../../shared/core/machine/machine.ts';
-import { madeShelves } from '../../shared/core/scale-up/made.ts';
+import { madeShelves } from '../../shared/core/scale-up/on-demand.ts';
 import { commonLabels, futureNode } from '../../shared/core/simulate/machine-node.ts';
 import type { Group } from './mirror.ts';
 import { RpcError } from './rpc-error.ts';

@@ -3,7 +3,7 @@ import { scaleDown } from '../scale-down/scale-down.ts';
 import { leftToOthers } from '../scale-up/candidates.ts';
 import { usualEffort } from '../scale-up/plan.ts';
 import { type Assignment, scaleUp } from '../scale-up/scale-up.ts';
-import { createWorld } from '../simulate/world.ts';
+import { createWorld } from '../simulate/simulated-cluster.ts';
 import { plural } from '../text.ts';
 import type { Candidate, Decision, DecisionRecord, Intent } from './decision.ts';
 import { bounded, everyMachine } from './decision-record.ts';

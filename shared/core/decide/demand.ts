@@ -1,6 +1,6 @@
 import type { Pod } from '../cluster/cluster.ts';
 import type { PoolSpec, Settings } from '../settings.ts';
-import { kindOf, type PodKind, type World } from '../simulate/world.ts';
+import { kindOf, type PodKind, type World } from '../simulate/simulated-cluster.ts';
 import { byText } from '../text.ts';
 import { durationOf } from './blockers.ts';
 import type { Situation } from './indexed-snapshot.ts';

@@ -2,9 +2,16 @@ import { capacityOf, lifecycle } from '../machine/lifecycle.ts';
 import type { Machine } from '../machine/machine.ts';
 import type { Eligible } from '../scale-up/candidates.ts';
 import type { Chooser } from '../scale-up/greedy.ts';
-import { leastOf } from '../scale-up/lending.ts';
-import { type Box, head, nextOf } from '../scale-up/shelves.ts';
-import { addMachine, mark, misfit, type PodKind, rollback, type World } from '../simulate/world.ts';
+import { type Box, head, nextOf } from '../scale-up/machine-groups.ts';
+import { leastOf } from '../scale-up/slice-sizing.ts';
+import {
+  addMachine,
+  mark,
+  misfit,
+  type PodKind,
+  rollback,
+  type World,
+} from '../simulate/simulated-cluster.ts';
 import { byText, plural, seconds } from '../text.ts';
 import type { OfferVerdict, Unmet } from './decision.ts';
 import { type Group, windowOf } from './demand.ts';

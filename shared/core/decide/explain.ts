@@ -1,5 +1,5 @@
 import { describeAmount } from '../cluster/resources.ts';
-import { createWorld, kindOf, misfit } from '../simulate/world.ts';
+import { createWorld, kindOf, misfit } from '../simulate/simulated-cluster.ts';
 import { byText, plural } from '../text.ts';
 import { decide } from './decide.ts';
 import type { Candidate, DecisionRecord, OfferVerdict } from './decision.ts';

@@ -1,16 +1,16 @@
 import type { OfferVerdict } from '../decide/decision.ts';
 import { misfitOn } from '../decide/explain-unmet.ts';
-import { demandOf } from '../scale-up/fill.ts';
 import type { Chooser, Chosen } from '../scale-up/greedy.ts';
-import { type Lending, leastOf, trySlice } from '../scale-up/lending.ts';
-import type { Refused } from '../scale-up/lent-shelves.ts';
+import { head, type Shelf } from '../scale-up/machine-groups.ts';
 import { everyone, pack } from '../scale-up/pack.ts';
+import type { Task } from '../scale-up/planning-context.ts';
 import { billOf } from '../scale-up/policies.ts';
-import { head, type Shelf } from '../scale-up/shelves.ts';
+import type { Refused } from '../scale-up/remote-slices.ts';
 import { measure } from '../scale-up/sizes.ts';
-import type { Task } from '../scale-up/study.ts';
+import { type Lending, leastOf, trySlice } from '../scale-up/slice-sizing.ts';
+import { demandOf } from '../scale-up/try-machine.ts';
 import type { PoolSpec } from '../settings.ts';
-import { mark, rollback } from '../simulate/world.ts';
+import { mark, rollback } from '../simulate/simulated-cluster.ts';
 import { byText, plural } from '../text.ts';
 import { money } from './slice-rules.ts';
 

@@ -5,12 +5,12 @@ import type { Situation } from '../decide/indexed-snapshot.ts';
 import { podName } from '../decide/snapshot.ts';
 import { capacityOf } from '../machine/lifecycle.ts';
 import type { Round, Server } from '../scale-down/scale-down.ts';
-import { demandOf } from '../scale-up/fill.ts';
 import { chooseFor, putBack } from '../scale-up/greedy.ts';
 import { intentOf, priceOf } from '../scale-up/intent.ts';
 import { everyone, pack } from '../scale-up/pack.ts';
 import type { ScaleUp } from '../scale-up/scale-up.ts';
 import { measure } from '../scale-up/sizes.ts';
+import { demandOf } from '../scale-up/try-machine.ts';
 import {
   closePlace,
   kindOf,
@@ -20,7 +20,7 @@ import {
   remove,
   rollback,
   type World,
-} from '../simulate/world.ts';
+} from '../simulate/simulated-cluster.ts';
 import { byText, plural } from '../text.ts';
 import { overBudget, type Withdrawal, withdrawals } from './slice-rules.ts';
 

@@ -1,6 +1,6 @@
 import { capacityOf } from '../machine/lifecycle.ts';
 import type { Machine } from '../machine/machine.ts';
-import type { Place, World } from '../simulate/world.ts';
+import type { Place, World } from '../simulate/simulated-cluster.ts';
 import { byText } from '../text.ts';
 import type { Server } from './scale-down.ts';
 

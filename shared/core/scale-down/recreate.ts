@@ -13,7 +13,7 @@ import {
   remove,
   tried,
   type World,
-} from '../simulate/world.ts';
+} from '../simulate/simulated-cluster.ts';
 import { byText } from '../text.ts';
 import { type Emptied, manyPods, mostWithSlack } from './slack.ts';
 

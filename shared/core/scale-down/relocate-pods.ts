@@ -12,7 +12,7 @@ import {
   remove,
   rollback,
   type World,
-} from '../simulate/world.ts';
+} from '../simulate/simulated-cluster.ts';
 import { byText } from '../text.ts';
 
 /** Finds new places for the pods of nodes that are to be emptied, all in one world. */

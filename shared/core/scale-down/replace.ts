@@ -5,11 +5,11 @@ import { bootEnergy } from '../energy/boot-energy.ts';
 import { capacityOf, stepOf } from '../machine/lifecycle.ts';
 import type { Machine } from '../machine/machine.ts';
 import { type Chooser, retake } from '../scale-up/greedy.ts';
+import { type Box, head } from '../scale-up/machine-groups.ts';
 import { wattsAt } from '../scale-up/policies.ts';
 import type { ScaleUp } from '../scale-up/scale-up.ts';
-import { type Box, head } from '../scale-up/shelves.ts';
 import type { PoolSpec } from '../settings.ts';
-import { addMachine, mark, type Place, rollback, type World } from '../simulate/world.ts';
+import { addMachine, mark, type Place, rollback, type World } from '../simulate/simulated-cluster.ts';
 import { createMover } from './relocate-pods.ts';
 
 interface Server {

@@ -18,7 +18,7 @@ import { leftToOthers } from '../scale-up/candidates.ts';
 import { shortOfHeadroom } from '../scale-up/headroom.ts';
 import type { ScaleUp } from '../scale-up/scale-up.ts';
 import type { PoolSpec } from '../settings.ts';
-import { addMachine, mark, type Place, rollback, type World } from '../simulate/world.ts';
+import { addMachine, mark, type Place, rollback, type World } from '../simulate/simulated-cluster.ts';
 import { plural, seconds } from '../text.ts';
 import { inTurn, targetsOf } from './drain-order.ts';
 import { mostThatCanLeave } from './recreate.ts';

@@ -1,6 +1,6 @@
-import { askHolds, type NodeClass } from '../simulate/ask.ts';
+import { askHolds, type NodeClass } from '../simulate/node-filter.ts';
 import { cellsOf } from '../simulate/place-index.ts';
-import type { Place, PodKind, World } from '../simulate/world.ts';
+import type { Place, PodKind, World } from '../simulate/simulated-cluster.ts';
 import type { PodCount } from './relocate-pods.ts';
 
 /** Up to so many evicted pods no slack is needed: every order that matters is tried. */

@@ -1,6 +1,6 @@
 import type { Group } from '../decide/demand.ts';
 import { createRoomTree, type RoomTree } from '../simulate/room-tree.ts';
-import type { PodKind, World } from '../simulate/world.ts';
+import type { PodKind, World } from '../simulate/simulated-cluster.ts';
 import type { Order } from './orders.ts';
 import type { Left } from './pack.ts';
 

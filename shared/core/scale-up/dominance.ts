@@ -1,8 +1,8 @@
 import type { Machine } from '../machine/machine.ts';
-import type { World } from '../simulate/world.ts';
+import type { World } from '../simulate/simulated-cluster.ts';
 import type { Chooser } from './greedy.ts';
+import { nextOf, type Shelf } from './machine-groups.ts';
 import type { PolicyName } from './policy-names.ts';
-import { nextOf, type Shelf } from './shelves.ts';
 
 /** Shelves that need not be asked because another, which is asked, would win in any case. */
 export interface Dominance {

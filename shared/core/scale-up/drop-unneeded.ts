@@ -12,13 +12,13 @@ import {
   remove,
   rollback,
   tried,
-} from '../simulate/world.ts';
+} from '../simulate/simulated-cluster.ts';
 import { byText } from '../text.ts';
 import { type Chosen, putBack, retake } from './greedy.ts';
+import { enter } from './machine-groups.ts';
 import type { Placement } from './pack.ts';
-import { enter } from './shelves.ts';
-import type { Draft, Study } from './study.ts';
-import { draftWith, isBetter, worthOf } from './value.ts';
+import { draftWith, isBetter, worthOf } from './plan-cost.ts';
+import type { Draft, Study } from './planning-context.ts';
 
 /**
  * Leaves out machines whose pods find places on the others: what is chosen one by one is sometimes one too many. The

@@ -1,16 +1,16 @@
 import type { Room } from '../limits/room.ts';
 import type { Machine, MachineSpec } from '../machine/machine.ts';
 import type { PoolSpec } from '../settings.ts';
-import type { World } from '../simulate/world.ts';
+import type { World } from '../simulate/simulated-cluster.ts';
 import { createDominance } from './dominance.ts';
-import { carryOut, type Demand, type Fill, nothing, stillHolds, tryFill } from './fill.ts';
-import { leastOf, trySlice } from './lending.ts';
-import { fitted } from './made.ts';
+import { advance, type Box, head, nextOf, type Shelf } from './machine-groups.ts';
+import { fitted } from './on-demand.ts';
 import type { Placement } from './pack.ts';
 import { best, billOf, type Option, type Surroundings, scoresOf } from './policies.ts';
 import type { PolicyName } from './policy-names.ts';
 import { createRanking, type Ranking } from './ranking.ts';
-import { advance, type Box, head, nextOf, type Shelf } from './shelves.ts';
+import { leastOf, trySlice } from './slice-sizing.ts';
+import { carryOut, type Demand, type Fill, nothing, stillHolds, tryFill } from './try-machine.ts';
 
 /** A machine to be powered on. */
 export interface Chosen {

@@ -1,7 +1,7 @@
 import { describeAmount } from '../cluster/resources.ts';
 import type { Machine } from '../machine/machine.ts';
 import type { PoolSpec } from '../settings.ts';
-import type { Place, World } from '../simulate/world.ts';
+import type { Place, World } from '../simulate/simulated-cluster.ts';
 
 export interface Short {
   readonly why: string;

@@ -1,8 +1,8 @@
 import { type Chosen, putBack, retake, takeHead } from './greedy.ts';
+import { type Box, head } from './machine-groups.ts';
+import { draftWith, isBetter, leavesNobody } from './plan-cost.ts';
+import type { Draft, Study } from './planning-context.ts';
 import { policies } from './policies.ts';
-import { type Box, head } from './shelves.ts';
-import type { Draft, Study } from './study.ts';
-import { draftWith, isBetter, leavesNobody } from './value.ts';
 
 /** So many sets of machines are looked at for one draft, at the most. */
 const mostLooks = 300;

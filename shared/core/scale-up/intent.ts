@@ -2,7 +2,7 @@ import type { Intent } from '../decide/decision.ts';
 import type { Machine, MachineSpec } from '../machine/machine.ts';
 import { money } from '../remote/slice-rules.ts';
 import type { Chosen } from './greedy.ts';
-import { describeMade } from './made.ts';
+import { describeMade } from './on-demand.ts';
 import { billOf } from './policies.ts';
 
 /** To power it on; or, where it is on already, to make it larger. */

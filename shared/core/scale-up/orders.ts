@@ -1,5 +1,5 @@
 import type { Group } from '../decide/demand.ts';
-import { isOwn, type PodKind, type World } from '../simulate/world.ts';
+import { isOwn, type PodKind, type World } from '../simulate/simulated-cluster.ts';
 import type { Sizes } from './sizes.ts';
 
 /** The order in which groups are given places: indexes of groups. */

@@ -1,6 +1,6 @@
 import type { Group } from '../decide/demand.ts';
 import { createPlaceIndex } from '../simulate/place-index.ts';
-import { howMany, looksAround, type Place, put, type World } from '../simulate/world.ts';
+import { howMany, looksAround, type Place, put, type World } from '../simulate/simulated-cluster.ts';
 import type { Order } from './orders.ts';
 
 /** So many pods of a group at a place. */

@@ -1,17 +1,25 @@
 import type { Group } from '../decide/demand.ts';
-import { answerByRules, answers, mark, type Place, put, rollback, tried } from '../simulate/world.ts';
+import {
+  answerByRules,
+  answers,
+  mark,
+  type Place,
+  put,
+  rollback,
+  tried,
+} from '../simulate/simulated-cluster.ts';
 import { dropUnneeded, holds } from './drop-unneeded.ts';
-import { type Demand, demandOf } from './fill.ts';
 import { type Chosen, chooseFor, putBack, retake } from './greedy.ts';
 import { improve, withSpares } from './improve.ts';
+import { enter, nextOf, type Shelf } from './machine-groups.ts';
+import { cheapestFor, lends, withFewerOffers } from './offer-heuristics.ts';
 import { byPriority, type Order, ordersOf } from './orders.ts';
 import { everyone, pack, weigh } from './pack.ts';
-import type { Packing } from './settle.ts';
-import { enter, nextOf, type Shelf } from './shelves.ts';
+import type { Packing } from './pack-all.ts';
+import { isBetter, leavesNobody, place, servesMore, worthOf } from './plan-cost.ts';
+import type { Draft, Study, Task } from './planning-context.ts';
 import { measure } from './sizes.ts';
-import type { Draft, Study, Task } from './study.ts';
-import { cheapestFor, lends, withFewerOffers } from './thrift.ts';
-import { isBetter, leavesNobody, place, servesMore, worthOf } from './value.ts';
+import { type Demand, demandOf } from './try-machine.ts';
 
 /** Which machines to power on, and where everybody goes then. A value: nothing is changed by making one. */
 export interface Plan {

@@ -14,18 +14,18 @@ import { offerVerdicts, quotesOf } from '../remote/quotes.ts';
 import { maySliceStay, offersById } from '../remote/slice-rules.ts';
 import { reopen } from '../scale-down/undo-drain.ts';
 import type { PoolSpec } from '../settings.ts';
-import { addMachine, closePlace, type Place, tried, type World } from '../simulate/world.ts';
+import { addMachine, closePlace, type Place, tried, type World } from '../simulate/simulated-cluster.ts';
 import { byText, plural } from '../text.ts';
 import { eligibleMachines } from './candidates.ts';
+import { chooseWanted, type Wanted, type WantedMachine } from './extra-capacity.ts';
 import { type Chooser, type Chosen, putBack, retake } from './greedy.ts';
 import { intentOf, priceOf } from './intent.ts';
-import { lentShelves } from './lent-shelves.ts';
-import { madeShelves } from './made.ts';
-import { createNeighbourhood, usualWatts } from './neighbourhood.ts';
+import { stock } from './machine-groups.ts';
+import { madeShelves } from './on-demand.ts';
 import { carryOutPlan, type Plan, plan } from './plan.ts';
-import { stock } from './shelves.ts';
-import type { Task } from './study.ts';
-import { chooseWanted, type Wanted, type WantedMachine } from './wanted.ts';
+import type { Task } from './planning-context.ts';
+import { lentShelves } from './remote-slices.ts';
+import { createNeighbourhood, usualWatts } from './spread-counts.ts';
 
 /** Where waiting pods were counted on to go. */
 export interface Assignment {

@@ -1,5 +1,5 @@
 import type { Group } from '../decide/demand.ts';
-import { fits, mark, type Place, put, rollback, type World } from '../simulate/world.ts';
+import { fits, mark, type Place, put, rollback, type World } from '../simulate/simulated-cluster.ts';
 import type { Order } from './orders.ts';
 import type { Placement } from './pack.ts';
 

@@ -1,6 +1,6 @@
-import { answerOf, answers } from './judge.ts';
-import type { PodKind } from './kind.ts';
+import { answerOf, answers } from './fits.ts';
 import { cellsOf } from './place-index.ts';
+import type { PodKind } from './pod-class.ts';
 import type { Place, World } from './state.ts';
 
 /** Places, and the one that kube-scheduler prefers for a pod: of those that take it the one with most room left. */

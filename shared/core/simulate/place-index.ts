@@ -1,6 +1,6 @@
-import { askHolds, type NodeClass } from './ask.ts';
-import { answerOf, answers } from './judge.ts';
-import type { PodKind } from './kind.ts';
+import { answerOf, answers } from './fits.ts';
+import { askHolds, type NodeClass } from './node-filter.ts';
+import type { PodKind } from './pod-class.ts';
 import { createRoomTree, type RoomTree } from './room-tree.ts';
 import { least } from './spread.ts';
 import type { Place, World } from './state.ts';

@@ -1,6 +1,6 @@
 import { grown } from './arrays.ts';
-import type { Tolerance, Where } from './ask.ts';
 import { type Counter, count, countIn, createCounter } from './counter.ts';
+import type { Tolerance, Where } from './node-filter.ts';
 import type { PodSelector } from './pod-terms.ts';
 
 /** Which places a spread rule looks at: those that have all its labels and that its pods may go to. */

@@ -1,13 +1,13 @@
 import type { Labels, Node } from '../cluster/cluster.ts';
 import type { Resources } from '../cluster/resources.ts';
 import type { Machine } from '../machine/machine.ts';
-import type { NodeClass } from './ask.ts';
-import type { Asked } from './asked.ts';
-import type { PodKind } from './kind.ts';
-import type { Kinds } from './kinds.ts';
-import type { Sites } from './sites.ts';
+import type { NodeClass } from './node-filter.ts';
+import type { Sites } from './places.ts';
+import type { PodKind } from './pod-class.ts';
+import type { Kinds } from './pod-classes.ts';
 import type { Eligibility } from './spread.ts';
 import type { Topology } from './topology.ts';
+import type { Asked } from './visible-labels.ts';
 
 /** Somewhere pods can be: a node, or the node that a machine will become. */
 export interface Place {

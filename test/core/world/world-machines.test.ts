@@ -11,7 +11,7 @@ import {
   misfit,
   put,
   rollback,
-} from '../../../shared/core/simulate/world.ts';
+} from '../../../shared/core/simulate/simulated-cluster.ts';
 import { Gi, machine, node, pod, pool, running, serving, snapshot } from '../support/builders.ts';
 
 const joining = (name: string, spec: Partial<Machine['spec']> = {}): Machine =>

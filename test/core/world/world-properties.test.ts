@@ -17,7 +17,7 @@ import {
   remove,
   rollback,
   type World,
-} from '../../../shared/core/simulate/world.ts';
+} from '../../../shared/core/simulate/simulated-cluster.ts';
 import { fc } from '../../../tools/support/seeded.ts';
 import { anyCase, type Case, namespaces, withId } from '../../real/scheduler/cases.ts';
 import { machine, snapshot } from '../support/builders.ts';

@@ -16,7 +16,7 @@ import {
   preference,
   put,
   type World,
-} from '../../../shared/core/simulate/world.ts';
+} from '../../../shared/core/simulate/simulated-cluster.ts';
 import { Gi, node, pod, running, snapshot } from '../support/builders.ts';
 
 const host = 'kubernetes.io/hostname';

@@ -9,7 +9,7 @@ import type {
 import { toNamespace, toNode, toPod } from '../../../shared/adapters/kubernetes/convert.ts';
 import { toClaim, toStorageClass, toVolume } from '../../../shared/adapters/kubernetes/storage.ts';
 import { defaultSettings } from '../../../shared/core/settings.ts';
-import { createWorld, fits, kindOf, misfit } from '../../../shared/core/simulate/world.ts';
+import { createWorld, fits, kindOf, misfit } from '../../../shared/core/simulate/simulated-cluster.ts';
 
 /** A case as the API server gives it back, with its defaults filled in. */
 export interface Served {

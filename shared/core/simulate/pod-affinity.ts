@@ -1,8 +1,8 @@
 import type { HostPort, Pod, PodTerm, SpreadRule } from '../cluster/cluster.ts';
 import { byText } from '../text.ts';
-import type { Ask } from './ask.ts';
 import { type Counter, createCounter } from './counter.ts';
-import type { AffinityNeed, Blocker, PodKind } from './kind.ts';
+import type { Ask } from './node-filter.ts';
+import type { AffinityNeed, Blocker, PodKind } from './pod-class.ts';
 import {
   affinitySet,
   counterFor,
@@ -11,10 +11,10 @@ import {
   selectorFor,
   selectorsOf,
 } from './pod-terms.ts';
+import type { Wishes } from './preferences.ts';
 import { describeSelector } from './requirements.ts';
 import { createGroup, type Eligibility, type SpreadGroup, type SpreadNeed } from './spread.ts';
 import { samePlace, type Topology, topologyKey, wholeCluster } from './topology.ts';
-import type { Wishes } from './wishes.ts';
 
 /** The part of a kind that is about other pods. */
 type Sociable = Pick<PodKind, 'blockers' | 'affinity' | 'spread' | 'wishes' | 'feeds' | 'spreadFeeds'>;

@@ -5,13 +5,13 @@ import type { Minimum } from '../limits/windows.ts';
 import { capacityOf } from '../machine/lifecycle.ts';
 import type { Machine } from '../machine/machine.ts';
 import type { PoolSpec } from '../settings.ts';
-import { addMachine, kindOf, type Place, type World } from '../simulate/world.ts';
-import { nothing } from './fill.ts';
+import { addMachine, kindOf, type Place, type World } from '../simulate/simulated-cluster.ts';
 import { type Chooser, type Chosen, preferred, retake } from './greedy.ts';
 import { shortOfHeadroom } from './headroom.ts';
-import { fitted } from './made.ts';
+import { type Box, head, type Shelf } from './machine-groups.ts';
+import { fitted } from './on-demand.ts';
 import { type Option, scoresOf } from './policies.ts';
-import { type Box, head, type Shelf } from './shelves.ts';
+import { nothing } from './try-machine.ts';
 
 export interface Wanted {
   readonly chosen: readonly WantedMachine[];

@@ -1,10 +1,10 @@
 import type { Group } from '../decide/demand.ts';
-import type { Place } from '../simulate/world.ts';
+import type { Place } from '../simulate/simulated-cluster.ts';
 import type { Chooser, Chosen } from './greedy.ts';
+import type { Shelf } from './machine-groups.ts';
 import type { Order } from './orders.ts';
-import type { Packing } from './settle.ts';
-import type { Shelf } from './shelves.ts';
-import type { Value } from './value.ts';
+import type { Packing } from './pack-all.ts';
+import type { Value } from './plan-cost.ts';
 
 /** Everything a plan is made from. The world has nobody of the groups in it yet. */
 export interface Task {

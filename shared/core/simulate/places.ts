@@ -3,10 +3,6 @@ import type { Resources } from '../cluster/resources.ts';
 import type { Snapshot } from '../decide/snapshot.ts';
 import { capacityOf } from '../machine/lifecycle.ts';
 import type { Machine } from '../machine/machine.ts';
-import { askHolds, type NodeClass } from './ask.ts';
-import { type Asked, nodeName, visible, visibleText } from './asked.ts';
-import type { PodKind } from './kind.ts';
-import type { Kinds } from './kinds.ts';
 import {
   commonLabels,
   futureNode,
@@ -15,9 +11,13 @@ import {
   usualPods,
   withSlice,
 } from './machine-node.ts';
+import { askHolds, type NodeClass } from './node-filter.ts';
+import type { PodKind } from './pod-class.ts';
+import type { Kinds } from './pod-classes.ts';
 import { labelOf } from './requirements.ts';
 import { lasting } from './taints.ts';
 import { domainsOf, type Topology, writeDomains } from './topology.ts';
+import { type Asked, nodeName, visible, visibleText } from './visible-labels.ts';
 
 /** All there is to know about a place before any pod is on it. */
 export interface Site {

@@ -1,11 +1,11 @@
 import type { Labels, Pod, SchedulingRules, Toleration } from '../cluster/cluster.ts';
 import type { Resources } from '../cluster/resources.ts';
 import { byText } from '../text.ts';
-import { type Ask, noAnswers, type Tolerance, type Where } from './ask.ts';
-import { type Asked, ask, askLabels, askTerms, createAsked, visible } from './asked.ts';
-import type { Company } from './company.ts';
 import { createInterner, sortedText } from './intern.ts';
-import type { PodKind } from './kind.ts';
+import { type Ask, noAnswers, type Tolerance, type Where } from './node-filter.ts';
+import type { Company } from './pod-affinity.ts';
+import type { PodKind } from './pod-class.ts';
+import { type Asked, ask, askLabels, askTerms, createAsked, visible } from './visible-labels.ts';
 import { type Storage, type VolumeNeed, volumeTerms } from './volumes.ts';
 
 export interface KindsOptions {

@@ -4,10 +4,10 @@ import { type Machine, newStatus } from '../machine/machine.ts';
 import type { Offer } from '../remote/offer.ts';
 import type { PoolSpec, Provider, Size } from '../settings.ts';
 import { usualPods } from '../simulate/machine-node.ts';
-import { mark, type Place, put, rollback, type World } from '../simulate/world.ts';
-import type { Fill } from './fill.ts';
-import type { Lending } from './lending.ts';
-import { enter, type Shelf } from './shelves.ts';
+import { mark, type Place, put, rollback, type World } from '../simulate/simulated-cluster.ts';
+import { enter, type Shelf } from './machine-groups.ts';
+import type { Lending } from './slice-sizing.ts';
+import type { Fill } from './try-machine.ts';
 
 /** Makes descriptions of machines that do not exist yet, or not in that size. */
 export interface Maker {

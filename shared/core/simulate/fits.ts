@@ -1,11 +1,11 @@
 import { describeAmount } from '../cluster/resources.ts';
-import { askHolds, askMisfit, type NodeClass } from './ask.ts';
 import { countIn } from './counter.ts';
-import type { AffinityNeed, PodKind } from './kind.ts';
+import { askHolds, askMisfit, type NodeClass } from './node-filter.ts';
+import type { AffinityNeed, PodKind } from './pod-class.ts';
+import { wishFor, wishForCompany } from './preferences.ts';
 import { skewWith, spreadRoom } from './spread.ts';
 import type { Place, World } from './state.ts';
 import { isOwn } from './topology.ts';
-import { wishFor, wishForCompany } from './wishes.ts';
 
 /**
  * What a place says to one more pod. The answers tell how far a refusal reaches: a search for a place need not ask

@@ -13,13 +13,13 @@ import {
   put,
   rollback,
   type World,
-} from '../simulate/world.ts';
+} from '../simulate/simulated-cluster.ts';
 import { createDemandIndex, type DemandIndex, type Family } from './demand-index.ts';
-import type { Maker } from './made.ts';
+import { enter, type Shelf } from './machine-groups.ts';
+import type { Maker } from './on-demand.ts';
 import type { Order } from './orders.ts';
 import type { Left } from './pack.ts';
 import type { Option } from './policies.ts';
-import { enter, type Shelf } from './shelves.ts';
 
 export const nothing: Fill = {
   takes: [],

@@ -1,5 +1,5 @@
 import type { Group } from '../decide/demand.ts';
-import { fits, mark, type Place, rollback, type World } from '../simulate/world.ts';
+import { fits, mark, type Place, rollback, type World } from '../simulate/simulated-cluster.ts';
 import type { Order } from './orders.ts';
 import { everyone, type Left, type Placement, pack, weigh } from './pack.ts';
 import { search } from './search.ts';

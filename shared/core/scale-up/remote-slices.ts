@@ -6,10 +6,10 @@ import { hourlyPrice, type Offer } from '../remote/offer.ts';
 import { providerLabel, troubles, whyNotTaken, withdrawals } from '../remote/slice-rules.ts';
 import type { PoolSpec, Provider, Size } from '../settings.ts';
 import { usualPods } from '../simulate/machine-node.ts';
-import type { World } from '../simulate/world.ts';
+import type { World } from '../simulate/simulated-cluster.ts';
 import { byText } from '../text.ts';
-import { gpu, type Maker, shelfOf } from './made.ts';
-import type { Shelf } from './shelves.ts';
+import type { Shelf } from './machine-groups.ts';
+import { gpu, type Maker, shelfOf } from './on-demand.ts';
 
 /** Only pods of namespaces that are offloaded tolerate it. */
 const notAllowed: Taint = {

@@ -4,10 +4,10 @@ import type { Machine, MachineSpec } from '../machine/machine.ts';
 import { hourlyPrice, type Offer } from '../remote/offer.ts';
 import { rounding } from '../remote/slice-rules.ts';
 import type { Size } from '../settings.ts';
-import type { Place, World } from '../simulate/world.ts';
-import { type Demand, type Fill, nothing, tryFill } from './fill.ts';
-import { fitted, gpu, sizeAt } from './made.ts';
-import { head, type Shelf } from './shelves.ts';
+import type { Place, World } from '../simulate/simulated-cluster.ts';
+import { head, type Shelf } from './machine-groups.ts';
+import { fitted, gpu, sizeAt } from './on-demand.ts';
+import { type Demand, type Fill, nothing, tryFill } from './try-machine.ts';
 
 /** What a shelf of slices of a remote cluster is. */
 export interface Lending {

@@ -1,8 +1,8 @@
 import type { Group } from '../decide/demand.ts';
 import { hourlyPrice } from '../remote/offer.ts';
-import type { Shelf } from './shelves.ts';
-import type { Draft } from './study.ts';
-import { isBetter } from './value.ts';
+import type { Shelf } from './machine-groups.ts';
+import { isBetter } from './plan-cost.ts';
+import type { Draft } from './planning-context.ts';
 
 /** So many ways to do with fewer offers are looked at. */
 const mostLooks = 12;

@@ -1,6 +1,6 @@
 import type { NodeTerm } from '../cluster/cluster.ts';
-import type { NodeClass, Tolerance } from './ask.ts';
 import { type Counter, countIn } from './counter.ts';
+import type { NodeClass, Tolerance } from './node-filter.ts';
 import { termHolds } from './requirements.ts';
 import { disliked } from './taints.ts';
 

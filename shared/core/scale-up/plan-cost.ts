@@ -1,12 +1,12 @@
 import type { Group } from '../decide/demand.ts';
-import { mark, rollback } from '../simulate/world.ts';
+import { mark, rollback } from '../simulate/simulated-cluster.ts';
 import type { Chosen } from './greedy.ts';
+import { enter } from './machine-groups.ts';
 import type { Order } from './orders.ts';
 import type { Left, Placement } from './pack.ts';
+import { type Packing, settle } from './pack-all.ts';
+import type { Draft, Study } from './planning-context.ts';
 import { billOf, wattsAt } from './policies.ts';
-import { type Packing, settle } from './settle.ts';
-import { enter } from './shelves.ts';
-import type { Draft, Study } from './study.ts';
 
 /** What a set of machines is worth: less is better, the first difference counts. */
 export type Value = readonly number[];

@@ -1,9 +1,9 @@
 import { subtract } from '../cluster/resources.ts';
 import type { Machine } from '../machine/machine.ts';
 import type { PoolSpec } from '../settings.ts';
-import { addMachine, growPlace, type Place, type World } from '../simulate/world.ts';
+import { addMachine, growPlace, type Place, type World } from '../simulate/simulated-cluster.ts';
 import { byText } from '../text.ts';
-import type { Maker } from './made.ts';
+import type { Maker } from './on-demand.ts';
 import { memberOrder } from './policies.ts';
 import type { PolicyName } from './policy-names.ts';
 import { createRows } from './rows.ts';

@@ -1,10 +1,10 @@
 import type { Labels, Pod } from '../cluster/cluster.ts';
 import type { Resources } from '../cluster/resources.ts';
-import type { Ask } from './ask.ts';
 import type { Counter } from './counter.ts';
+import type { Ask } from './node-filter.ts';
 import type { AffinitySet } from './pod-terms.ts';
+import type { Wishes } from './preferences.ts';
 import type { SpreadGroup, SpreadNeed } from './spread.ts';
-import type { Wishes } from './wishes.ts';
 
 /** Pods that every place judges alike, and that make the same difference to others. */
 export interface PodKind {
