@@ -86,7 +86,7 @@ test('fault 13: BMC slow → a time-out means unknown, and the BMC is left alone
   // Three in a row, then after 4 and 8 seconds: not every two seconds for the twenty that an invocation lasts.
   expect(calls() - before).toBeLessThanOrEqual(6);
   expect(calls() - before).toBeGreaterThanOrEqual(4);
-  expect(world.said.filter((line) => line === 'm-1 BMC is left alone for a while')).toHaveLength(1);
+  expect(world.said.filter((line) => line === 'm-1 BMC calls paused')).toHaveLength(1);
   expect(world.commands('m-1')).toEqual([]);
 
   machine.onCall = () => undefined;

@@ -41,7 +41,7 @@ async function withOffer(
     });
     const cluster = {
       view: async () => ({ pods, nodes: [] }),
-      tell: async () => undefined,
+      recordEvent: async () => undefined,
     } as unknown as Cluster;
     const { signal } = new AbortController();
     const outcome = await world.clock.run(

@@ -32,7 +32,7 @@ async function evaluate(world: World, waiting: number) {
   );
   const cluster = {
     view: async () => ({ pods, nodes: [] }),
-    tell: async () => undefined,
+    recordEvent: async () => undefined,
   } as unknown as Cluster;
   const { deps } = world.process();
   const { signal } = new AbortController();

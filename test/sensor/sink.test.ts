@@ -134,5 +134,6 @@ test('what is refused, and what is never answered, is told', async () => {
   const { port } = silent.address() as { port: number };
   const send = createSend({ url: `http://127.0.0.1:${port}/`, timeoutMs: 50 });
   await expect(send(report())).rejects.toThrow('no answer within 0.05 s');
+  silent.close();
   await expect(createSend({ url: `http://127.0.0.1:${port}/` })(report())).rejects.toThrow('ECONNREFUSED');
 });
