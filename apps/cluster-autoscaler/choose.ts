@@ -2,6 +2,7 @@ import { survey } from '../../shared/core/decide/indexed-snapshot.ts';
 import { count } from '../../shared/core/decide/snapshot.ts';
 import { createRoom } from '../../shared/core/limits/room.ts';
 import type { Machine } from '../../shared/core/machine/machine.ts';
+import { textOf } from '../../shared/core/reasons/reason.ts';
 import { eligibleMachines } from '../../shared/core/scale-up/candidates.ts';
 import { chooseWanted } from '../../shared/core/scale-up/extra-capacity.ts';
 import type { Chooser } from '../../shared/core/scale-up/greedy.ts';
@@ -61,7 +62,7 @@ export function chooseMachines(
   };
   const there = count(situation.members.get(pool.name) ?? [], 'coming', 'serving');
   const minimums = new Map([
-    [pool.name, { nodes: there + wanted, why: 'the Cluster Autoscaler asked for it' }],
+    [pool.name, { nodes: there + wanted, why: { code: 'asked-for-by-cluster-autoscaler' } as const }],
   ]);
   const { chosen } = chooseWanted(chooser, situation, { chosen: [], cancelled: [] }, minimums, [], false);
   const picks = chosen.map(({ chosen: { machine, box } }) => ({
@@ -104,7 +105,7 @@ function whyFewer(
 ): string {
   const reasons = members.flatMap(({ spec }) => {
     const why = rejected.get(spec.name);
-    return why === undefined ? [] : [`${spec.name}: ${why}`];
+    return why === undefined ? [] : [`${spec.name}: ${textOf(why)}`];
   });
   if (reasons.length === 0) return 'no machine of it is off and free, or a limit is reached';
   return reasons.slice(0, 5).join('; ');

@@ -12,6 +12,7 @@ import { isDeletedByClusterAutoscaler } from '../../shared/core/cluster/prepare-
 import { stepOf } from '../../shared/core/machine/lifecycle.ts';
 import type { Drain } from '../../shared/core/machine/machine.ts';
 import { overdue } from '../../shared/core/machine/transition.ts';
+import { because, textOf } from '../../shared/core/reasons/reason.ts';
 import { plural } from '../../shared/core/text.ts';
 import type { Cluster } from '../../shared/ports/cluster.ts';
 import type { Lease } from '../../shared/ports/store.ts';
@@ -69,14 +70,15 @@ async function drainStep(context: DrainContext, refusals: Refusals): Promise<str
   const operation = await inventory.operation(record.status.operation ?? '');
   const mayBeLast = operation?.stored.last === true;
   const why = drainRefusal(record, node, view, settings, deps.ownNode, mayBeLast);
-  if (why) return abortDrain(context, { type: 'drain-aborted', why }, node);
+  if (why) return abortDrain(context, { type: 'drain-aborted', ...because(why) }, node);
   const cordoned = await cordon(context, node);
   if (!cordoned) return undefined;
   // Listed after the cordon, so that no new pod is missed.
   const pods = await cluster.podsOn(node.name);
   const plan = planDrain(pods, { settings, budgets: view.budgets ?? [], refusals, now: clock.now() });
-  if (plan.hopeless) return abortDrain(context, { type: 'drain-aborted', why: plan.hopeless }, cordoned);
-  const progress = progressOf(record, plan.leaving, plan.waitingFor, clock.now());
+  if (plan.hopeless)
+    return abortDrain(context, { type: 'drain-aborted', ...because(plan.hopeless) }, cordoned);
+  const progress = progressOf(record, plan.leaving, plan.waitingFor && textOf(plan.waitingFor), clock.now());
   if (plan.leaving.length === 0) return finishDrain(context, cordoned, progress);
 
   logProgress(deps, record, progress);

@@ -1,14 +1,16 @@
 import { describeAmount } from '../../shared/core/cluster/resources.ts';
 import type { DecisionRecord } from '../../shared/core/decide/decision.ts';
+import { withCode } from '../../shared/core/reasons/reason.ts';
 
 /** The response body for a decision. */
 export function decisionResponse(decision: string, record: DecisionRecord): object {
   const withVerdict = (verdict: string) =>
     record.candidates
       .filter((candidate) => candidate.verdict === verdict)
-      .map(({ machine, why, watts, price, alike }) => ({
+      .map(({ machine, why, reason, watts, price, alike }) => ({
         machine,
         why,
+        ...(reason && { code: reason.code }),
         ...(watts !== undefined && { watts }),
         ...(price !== undefined && { price }),
         ...(alike && { alike }),
@@ -30,8 +32,8 @@ export function decisionResponse(decision: string, record: DecisionRecord): obje
     ...(calledOff.length > 0 && { drainCalledOff: calledOff }),
     kept: withVerdict('kept'),
     rejected: withVerdict('rejected'),
-    ...(record.offers && { offers: record.offers }),
-    unmet: record.unmet,
+    ...(record.offers && { offers: record.offers.map(withCode) }),
+    unmet: record.unmet.map(withCode),
     limits: record.limits,
     ...(record.wants.length > 0 && { wants: record.wants }),
     ...(record.notes.length > 0 && { notes: record.notes }),

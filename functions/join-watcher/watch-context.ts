@@ -6,6 +6,7 @@ import { protection } from '../../shared/core/cluster/protect.ts';
 import { capacityOf } from '../../shared/core/machine/lifecycle.ts';
 import type { Machine } from '../../shared/core/machine/machine.ts';
 import { manyLost, type RecoveryStep, recoveryOf } from '../../shared/core/machine/node-recovery.ts';
+import type { Reason } from '../../shared/core/reasons/reason.ts';
 import type { PoolSpec, Settings } from '../../shared/core/settings.ts';
 import type { MachineRecord } from '../../shared/state/machine-record.ts';
 import type { createStateClock } from '../../shared/state/state-clock.ts';
@@ -27,7 +28,7 @@ interface WatchInput {
 /** The input of a run with values computed once for all machines. */
 export interface WatchContext extends WatchInput {
   /** Why recovery is halted. */
-  readonly halted: string | undefined;
+  readonly halted: Reason | undefined;
   /** Number of power cycles in the last hour, by pool. */
   readonly cycles: ReadonlyMap<string, number>;
   readonly problems: ReadonlyMap<string | undefined, string>;

@@ -1,5 +1,6 @@
 import { protection } from '../../shared/core/cluster/protect.ts';
 import { capacityOf } from '../../shared/core/machine/lifecycle.ts';
+import { textOf } from '../../shared/core/reasons/reason.ts';
 import { events, machineEvent } from '../../shared/ports/event-types.ts';
 import { type Resource, refOf } from '../../shared/ports/resources.ts';
 import { newId } from '../../shared/process/ids.ts';
@@ -33,7 +34,7 @@ export async function powerOff(
   const found = nodes.find(({ name }) => name === status.kubernetesNode);
   if (!found) return { kind: 'waits', why: 'its node is not in the cluster' };
   const why = protection(record, found, known.settings.protect, context.deps.ownNode);
-  if (why) return { kind: 'left', why };
+  if (why) return { kind: 'left', why: textOf(why) };
   return drain(context, known, record, autoscaler);
 }
 

@@ -36,7 +36,7 @@ const stateTable = (): string[] => [
   row(...Array.from({ length: 7 }, () => '---')),
   ...states.map((state) => {
     const { means, waitsFor, step, deadline, capacity } = lifecycle[state];
-    const then = deadline?.event(anybody, '').type;
+    const then = deadline?.event(anybody, 0).type;
     return row(`**${state}**`, means, waitsFor, step, deadline?.text, then && `\`${then}\``, capacity);
   }),
 ];

@@ -1,6 +1,7 @@
 import type { ClusterView, Node } from '../core/cluster/cluster.ts';
 import { bamelKeys } from '../core/cluster/names.ts';
 import { protection } from '../core/cluster/protect.ts';
+import type { Reason } from '../core/reasons/reason.ts';
 import type { Settings } from '../core/settings.ts';
 import type { MachineRecord } from '../state/machine-record.ts';
 
@@ -12,13 +13,13 @@ export function drainRefusal(
   { protect }: Settings,
   ownNode: string | undefined,
   mayBeLast: boolean,
-): string | undefined {
+): Reason | undefined {
   const guard = protection(record, node, protect, ownNode);
   if (guard) return guard;
   if (node.annotations[bamelKeys.cordonedBy] === record.status.operation && !node.unschedulable)
-    return 'somebody uncordoned it meanwhile';
+    return { code: 'uncordoned' };
   if (mayBeLast) return undefined;
   if (!nodes.some(({ name, ready, unschedulable }) => ready && !unschedulable && name !== node.name))
-    return 'it is the last Ready node that takes pods';
+    return { code: 'last-open-node' };
   return undefined;
 }

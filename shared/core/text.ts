@@ -3,4 +3,7 @@ export const byText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 
 
 export const plural = (n: number, word: string): string => (n === 1 ? word : `${word}s`);
 
+/** Amounts of money for people: no more digits than mean something. */
+export const money = (amount: number): string => String(Number(amount.toPrecision(4)));
+
 export const seconds = (ms: number): string => `${Math.round(ms / 1000)} s`;

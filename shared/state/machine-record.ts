@@ -95,6 +95,8 @@ export interface HistoryEntry {
   readonly from: string;
   readonly to: string;
   readonly why?: string | undefined;
+  /** Of the reason, where the core gave one. */
+  readonly code?: string | undefined;
   readonly operation?: string | undefined;
 }
 

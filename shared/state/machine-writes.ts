@@ -2,6 +2,7 @@ import { isNews, type Measured } from '../core/machine/health.ts';
 import type { MachineEvent } from '../core/machine/lifecycle.ts';
 import type { MachineMetrics, MachineStatus, PowerVerb } from '../core/machine/machine.ts';
 import { transition } from '../core/machine/transition.ts';
+import type { Reason } from '../core/reasons/reason.ts';
 import type { Settings } from '../core/settings.ts';
 import type { Condition, Lease, Write } from '../ports/store.ts';
 import { encode } from './codec.ts';
@@ -38,7 +39,7 @@ export interface EventInput {
 export type ChangeResult =
   | { readonly kind: 'changed'; readonly from: string; readonly to: string }
   /** The lifecycle does not allow the event. */
-  | { readonly kind: 'refused'; readonly why: string }
+  | { readonly kind: 'refused'; readonly why: string; readonly reason: Reason }
   /** The machine changed, or the lease is lost: read again. */
   | { readonly kind: 'conflict' };
 
@@ -50,13 +51,14 @@ export async function applyEvent(
 ): Promise<ChangeResult> {
   const seen = { ...record, status: { ...record.status, ...observed } };
   const result = transition(seen, event, now, settings.timings);
-  if (!result.ok) return { kind: 'refused', why: result.why };
+  if (!result.ok) return { kind: 'refused', why: result.why, reason: result.reason };
   const { name } = record.spec;
   const from = record.status.state;
   const to = result.status.state;
   const text = why ?? ('message' in event ? event.message : 'why' in event ? event.why : undefined);
   const operation = begins?.id ?? record.status.operation;
-  const entry: HistoryEntry = { at: now, by, event: event.type, from, to, why: text, operation };
+  const code = 'reason' in event ? event.reason?.code : undefined;
+  const entry: HistoryEntry = { at: now, by, event: event.type, from, to, why: text, code, operation };
   const conditions: Condition[] = [
     lease.fence,
     { key: keys.node(name, 'status'), revision: record.revisions.status },

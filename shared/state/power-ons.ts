@@ -1,5 +1,6 @@
 import { isLimited, lastMinute, type PowerOn, tooMany } from '../core/limits/rate.ts';
 import type { MachineSpec } from '../core/machine/machine.ts';
+import { textOf } from '../core/reasons/reason.ts';
 import type { Settings } from '../core/settings.ts';
 import type { Store } from '../ports/store.ts';
 import { decode, encode } from './codec.ts';
@@ -25,7 +26,7 @@ export async function reservePowerOn(
   const known = entry ? decode<{ recent: PowerOn[] }>(key, entry.value).recent : [];
   const recent = lastMinute(known, now);
   const wait = tooMany(spec, recent, rateLimits, now);
-  if (wait !== undefined) return { wait };
+  if (wait !== undefined) return { wait: textOf(wait) };
   const { name, rack, powerCircuit } = spec;
   const one: PowerOn = { machine: name, rack, powerCircuit, at: now };
   return {

@@ -3,6 +3,7 @@ import type { Use } from '../core/cluster/node-use.ts';
 import { add, type Resources } from '../core/cluster/resources.ts';
 import type { DecisionRecord } from '../core/decide/decision.ts';
 import { capacityOf, isSetAside, lifecycle } from '../core/machine/lifecycle.ts';
+import { withCode } from '../core/reasons/reason.ts';
 import type { PoolSpec } from '../core/settings.ts';
 import type { StoredOperation } from '../state/inventory.ts';
 import type { HistoryEntry, MachineRecord } from '../state/machine-record.ts';
@@ -172,14 +173,14 @@ export function decisionView(decision: StoredDecision): DecisionView {
     digest,
     demand: demand.map(({ unmodelled, ...group }) => ({ ...group, unmodelled: [...(unmodelled ?? [])] })),
     wants: [...wants],
-    candidates: candidates.map(({ alike, ...candidate }) => ({
+    candidates: candidates.map(withCode).map(({ alike, ...candidate }) => ({
       ...candidate,
       ...(alike && { alike: { count: alike.count, examples: [...alike.examples] } }),
     })),
-    offers: [...offers],
+    offers: offers.map(withCode),
     limits: [...limits],
     notes: [...notes],
-    unmetPods: [...unmet],
+    unmetPods: unmet.map(withCode),
   };
 }
 

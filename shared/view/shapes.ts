@@ -4,6 +4,7 @@ import { z } from 'zod';
 const Amounts = z
   .record(z.string(), z.number())
   .describe('cpu in millicores, memory in bytes, others as counts');
+const code = z.string().optional().describe('the code of the reason that why is the text of');
 const time = z.number().describe('milliseconds since the epoch');
 
 export const HistoryShape = z.object({
@@ -14,6 +15,7 @@ export const HistoryShape = z.object({
   from: z.string(),
   to: z.string(),
   why: z.string().optional(),
+  code,
   operation: z.string().optional(),
 });
 
@@ -154,6 +156,7 @@ export const DecisionShape = DecisionSummaryShape.extend({
       machine: z.string(),
       verdict: z.string(),
       why: z.string(),
+      code,
       watts: z.number().optional(),
       price: z.number().optional().describe('per hour, for remote capacity'),
       score: z.record(z.string(), z.number()).optional(),
@@ -167,6 +170,7 @@ export const DecisionShape = DecisionSummaryShape.extend({
         pool: z.string(),
         verdict: z.string(),
         why: z.string(),
+        code,
         pods: z.number().optional(),
         price: z.number().optional(),
       }),
@@ -174,7 +178,7 @@ export const DecisionShape = DecisionSummaryShape.extend({
     .describe('the offers of remote clusters, and their use'),
   limits: z.array(z.string()),
   notes: z.array(z.string()),
-  unmetPods: z.array(z.object({ pod: z.string(), pods: z.number(), why: z.string() })),
+  unmetPods: z.array(z.object({ pod: z.string(), pods: z.number(), why: z.string(), code })),
 });
 
 export const PodShape = z.object({

@@ -54,9 +54,9 @@ describe('something happens to a machine', () => {
 
   test('what was seen with it is known to the guards and kept in the same transaction', async () => {
     await begin();
-    expect(await occur({ type: 'powered-on' })).toEqual({
+    expect(await occur({ type: 'powered-on' })).toMatchObject({
       kind: 'refused',
-      why: 'power is unknown, not on',
+      reason: { code: 'power-differs', power: 'unknown', needed: 'on' },
     });
     const before = await revisionOf(store);
     const observed = { powerState: 'on', bmcReachable: true } as const;

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { runCli } from '../../cli/cli.ts';
 import { openStore } from '../../shared/adapters/store/open-store.ts';
+import { type Reason, textOf } from '../../shared/core/reasons/reason.ts';
 import { loadInventory } from '../../shared/state/inventory-load.ts';
 import { newFolder } from '../support/cleanup.ts';
 import { fixture } from './payload.ts';
@@ -39,6 +40,9 @@ const revision = async (): Promise<number> => {
   return before;
 };
 
+const unlabelled: Reason = { code: 'only-wakes', because: { code: 'no-scale-label' } as Reason };
+const steered: Reason = { code: 'steered-by-label', label: 'pool', pool: 'workers' };
+
 test('says which pools a webhook would steer and why, and writes nothing', async () => {
   const before = await revision();
   const file = join(folder, 'payload.json');
@@ -46,13 +50,13 @@ test('says which pools a webhook would steer and why, and writes nothing', async
   expect(await run('-f', file)).toEqual({
     code: 0,
     text:
-      'alert NodePoolPressure (firing) steers no pool: it has no label bamel_scale: it only wakes.\n' +
+      `alert NodePoolPressure (firing) steers no pool: ${textOf(unlabelled)}.\n` +
       '  An evaluation begins at once, and decides as it would at the next tick.\n',
   });
   expect(await run('-f', file, '--label', 'bamel_scale=up')).toEqual({
     code: 0,
     text:
-      'alert NodePoolPressure (firing) steers pool workers: bamel_scale is up and pool is workers.\n' +
+      `alert NodePoolPressure (firing) steers pool workers: ${textOf(steered)}.\n` +
       '  An evaluation begins at once: one more machine of pool workers is powered on if there is one, and none leaves while it fires.\n',
   });
   expect(await revision()).toBe(before);

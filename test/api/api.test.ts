@@ -1,4 +1,5 @@
 import { request } from 'node:http';
+import { textOf } from '../../shared/core/reasons/reason.ts';
 import {
   AboutShape,
   DecisionShape,
@@ -56,10 +57,16 @@ test('the host tells what whoever asks may do', async () => {
   expect(AboutShape.strict().parse(body)).toMatchObject({ dryRun: true, cluster: true, may: 'act' });
 });
 
+const short = textOf({ code: 'no-room', resource: 'cpu', needed: 30_000, free: 4000 });
+
 test('the latest decision tells why, and pods tell what becomes of them', async () => {
   const { body } = await get('/api/decisions/latest');
   DecisionShape.strict().parse(body);
-  expect(body).toMatchObject({ powerOn: [expect.stringMatching(/^mini-/)], unmet: 1 });
+  expect(body).toMatchObject({
+    powerOn: [expect.stringMatching(/^mini-/)],
+    unmet: 1,
+    unmetPods: [{ code: 'no-machine-fits' }],
+  });
   const pods = await get('/api/pods');
   for (const pod of pods.body.items) PodShape.strict().parse(pod);
   const fates = Object.fromEntries(
@@ -67,7 +74,7 @@ test('the latest decision tells why, and pods tell what becomes of them', async 
   );
   expect(fates).toEqual({
     web: 'room for it is there or on its way',
-    huge: expect.stringContaining('30 cpu wanted'),
+    huge: expect.stringContaining(short),
   });
 });
 
@@ -77,7 +84,7 @@ test('why: a pod that nothing can run, a machine, a decision', async () => {
   const pod = await get(`/api/explain/pod/by-hand/${huge}`);
   expect(ExplanationShape.strict().parse(pod.body).lines).toEqual([
     `by-hand/${huge} waits for 30 cpu, 1Gi memory.`,
-    expect.stringMatching(/^ {2}mini-1, mini-2 {2}30 cpu wanted/),
+    `  mini-1, mini-2  ${short}`,
   ]);
   const machine = await get('/api/explain/machine/mini-1');
   expect(machine.body.lines[0]).toBe('mini-1 of pool closet is off; its power is off.');

@@ -107,7 +107,7 @@ export function lookSuite(scene: () => Scene): void {
     const [pod = ''] = (await run('get', 'pods', '-o', 'name')).stdout.trim().split('\n');
     const asked = ['explain', 'pod', pod.replace('pod/', '')];
     const told = await run(...asked, '--server', scene().host.url);
-    expect(told.stdout).toMatch(/^story\/giant-\S+ waits for 64 cpu\.\n {2}m-1 +64 cpu wanted/);
+    expect(told.stdout).toMatch(/^story\/giant-\S+ waits for 64 cpu\.\n {2}m-1 +64 cpu needed/);
     expect(await onStore(...asked, '--kubeconfig', scene().world.files.kubeconfig)).toEqual(told);
     expect((await run('explain', 'decision', 'latest')).stdout).toMatch(/\(inputs \w+\)\n/);
     expect(await run('explain', 'machine', 'm-9')).toMatchObject({

@@ -3,6 +3,7 @@ import { createKubeCluster } from '../../shared/adapters/kubernetes/cluster.ts';
 import { kubeTransport } from '../../shared/adapters/kubernetes/transport.ts';
 import { bamelKeys } from '../../shared/core/cluster/names.ts';
 import type { MachineStatus } from '../../shared/core/machine/machine.ts';
+import { type Reason, textOf } from '../../shared/core/reasons/reason.ts';
 import type { Cluster } from '../../shared/ports/cluster.ts';
 import { createLog } from '../../shared/process/log.ts';
 import { eventually } from '../../tools/support/eventually.ts';
@@ -268,10 +269,13 @@ export function joinContract(name: string, start: () => Promise<ClusterHarness>)
       world.clock.pass(30 * minute);
       await world.join();
       expect(await statesOf(5)).toEqual(['ready', 'ready', 'ready', 'ready', 'ready']);
-      expect((await world.status('m-1')).nodeProblem).toMatch(
-        /^4 of 5 nodes are NotReady at once: probably the network/,
+      expect((await world.status('m-1')).nodeProblem).toBe(
+        textOf({ code: 'many-nodes-lost', lost: 4, of: 5 }),
       );
-      expect(world.lines.filter((line) => line.includes('probably the network')).length).toBe(4);
+      expect(
+        world.lines.filter((line) => line.includes(textOf({ code: 'many-nodes-lost', lost: 4, of: 5 })))
+          .length,
+      ).toBe(4);
       // Fewer: now it may be the machines. Two within an hour are the most.
       await world.setReady(nodes[0] ?? '', 'True');
       await world.join();
@@ -296,13 +300,15 @@ export function joinContract(name: string, start: () => Promise<ClusterHarness>)
       await world.setReady(node, 'False');
       expect(await lateJoin()).toMatchObject({
         state: 'ready',
-        nodeProblem: expect.stringMatching(/still answers/),
+        nodeProblem: expect.stringContaining(textOf({ code: 'kubelet-answers' })),
       });
       await world.setReady(node, 'Unknown');
       await world.setStatus('m-1', { powerState: 'unknown' });
       expect(await lateJoin()).toMatchObject({
         state: 'ready',
-        nodeProblem: expect.stringMatching(/power is unknown/),
+        nodeProblem: expect.stringContaining(
+          textOf({ code: 'power-not-known', power: 'unknown', needed: 'on' }),
+        ),
       });
       await world.setStatus('m-1', { powerState: 'on' });
       await world.core.createNamespacedPod({
@@ -319,7 +325,9 @@ export function joinContract(name: string, start: () => Promise<ClusterHarness>)
       );
       expect(await lateJoin()).toMatchObject({
         state: 'ready',
-        nodeProblem: expect.stringMatching(/has no controller/),
+        nodeProblem: expect.stringContaining(
+          textOf({ code: 'no-controller', pod: `${world.namespace}/stays` }),
+        ),
       });
       await world.core.deleteNamespacedPod({
         namespace: world.namespace,
@@ -346,7 +354,7 @@ export function joinContract(name: string, start: () => Promise<ClusterHarness>)
       await world.setStatus('m-1', { state: 'ready', operation: undefined, unreadySince: undefined });
       expect(await lateJoin()).toMatchObject({
         state: 'ready',
-        nodeProblem: expect.stringMatching(/maxPerHour/),
+        nodeProblem: expect.stringContaining(textOf({ code: 'cycles-used-up', cycles: 1 })),
       });
     });
 
@@ -358,7 +366,10 @@ export function joinContract(name: string, start: () => Promise<ClusterHarness>)
       await world.join();
       expect(await world.status('m-1')).toMatchObject({
         state: 'ready',
-        nodeProblem: expect.stringMatching(/its pool waits/),
+        nodeProblem: textOf({
+          code: 'pool-waits',
+          what: { code: 'node-silent', forMs: 10 * minute } as Reason,
+        }),
       });
       await world.core.deleteNode({ name: node });
       await eventually(async () =>

@@ -6,6 +6,7 @@ import {
   silentAfterMs,
 } from '../../shared/core/decide/signals/alert-book.ts';
 import { type Alert, steeringOf } from '../../shared/core/decide/signals/alerts.ts';
+import type { Reason } from '../../shared/core/reasons/reason.ts';
 import { fc } from '../../tools/support/seeded.ts';
 import { machine, minute, now, pool, serving } from './support/builders.ts';
 
@@ -23,50 +24,39 @@ describe('which pool an alert steers', () => {
     machine('m1'),
     serving('m2', { spec: { pool: 'gpu' }, status: { kubernetesNode: 'node-2' } }),
   ];
-  test.each<[Record<string, string>, string | undefined, string]>([
-    [{ bamel_scale: 'up', pool: 'workers' }, 'workers', 'bamel_scale is up and pool is workers'],
+  test.each<[Record<string, string>, string | undefined, Reason]>([
+    [
+      { bamel_scale: 'up', pool: 'workers' },
+      'workers',
+      { code: 'steered-by-label', label: 'pool', pool: 'workers' },
+    ],
     [
       { bamel_scale: 'up', bamel_pool: 'gpu', pool: 'workers' },
       'gpu',
-      'bamel_scale is up and bamel_pool is gpu',
-    ],
-    [{ bamel_scale: 'up', node: 'node-2' }, 'gpu', 'bamel_scale is up and node node-2 is machine m2 of it'],
-    [{ bamel_scale: 'wake', pool: 'workers' }, undefined, 'bamel_scale is wake: it only wakes'],
-    [{ pool: 'workers' }, undefined, 'it has no label bamel_scale: it only wakes'],
-    [
-      { bamel_scale: 'down', pool: 'workers' },
-      undefined,
-      'bamel_scale is down, and no alert powers anything off: it only wakes',
+      { code: 'steered-by-label', label: 'bamel_pool', pool: 'gpu' },
     ],
     [
-      { bamel_scale: 'UP', pool: 'workers' },
-      undefined,
-      'bamel_scale is UP, which is not up, down or wake: it only wakes',
+      { bamel_scale: 'up', node: 'node-2' },
+      'gpu',
+      { code: 'steered-by-node', node: 'node-2', machine: 'm2' },
     ],
-    [
-      { bamel_scale: 'up' },
-      undefined,
-      'bamel_scale is up, but no label bamel_pool, pool or node says for which pool: it only wakes',
-    ],
-    [
-      { bamel_scale: 'up', pool: 'workesr' },
-      undefined,
-      'bamel_scale is up, but there is no pool workesr: it only wakes',
-    ],
-    [
-      { bamel_scale: 'up', node: 'stranger' },
-      undefined,
-      'bamel_scale is up, but node stranger is no machine of ours: it only wakes',
-    ],
+    [{ bamel_scale: 'wake', pool: 'workers' }, undefined, { code: 'scale-label', scale: 'wake' }],
+    [{ pool: 'workers' }, undefined, { code: 'no-scale-label' }],
+    [{ bamel_scale: 'down', pool: 'workers' }, undefined, { code: 'scale-label', scale: 'down' }],
+    [{ bamel_scale: 'UP', pool: 'workers' }, undefined, { code: 'scale-label', scale: 'UP' }],
+    [{ bamel_scale: 'up' }, undefined, { code: 'no-pool-label' }],
+    [{ bamel_scale: 'up', pool: 'workesr' }, undefined, { code: 'no-such-pool', pool: 'workesr' }],
+    [{ bamel_scale: 'up', node: 'stranger' }, undefined, { code: 'node-of-no-machine', node: 'stranger' }],
     [
       { bamel_scale: 'up', pool: 'others' },
       undefined,
-      'pool others is left to the Cluster Autoscaler: it only wakes',
+      { code: 'left-to-cluster-autoscaler', pool: 'others' },
     ],
-  ])('%j → %s', (labels, steered, why) => {
+  ])('%j → %s', (labels, steered, reason) => {
     expect(steeringOf(alert({ labels }), pools, machines)).toEqual({
       ...(steered !== undefined && { pool: steered }),
-      why,
+      why: expect.any(String),
+      reason: steered === undefined ? { code: 'only-wakes', because: reason } : reason,
     });
   });
 });

@@ -11,26 +11,30 @@ const why = (parts: Partial<Pod>, more: { budgets?: DisruptionBudget[]; moveLoca
     budgets: more.budgets ?? [],
   });
 
-test.each<[string, Partial<Pod>, RegExp | undefined]>([
+test.each<[string, Partial<Pod>, object | undefined]>([
   ['nothing special', {}, undefined],
-  ['safe-to-evict: false', { annotations: { [`${autoscaler}safe-to-evict`]: 'false' } }, /not to be evicted/],
+  [
+    'safe-to-evict: false',
+    { annotations: { [`${autoscaler}safe-to-evict`]: 'false' } },
+    { code: 'not-safe-to-evict' },
+  ],
   [
     'safe-to-evict: on-completion',
     { annotations: { [`${autoscaler}safe-to-evict`]: 'on-completion' } },
-    /run to its end/,
+    { code: 'runs-to-completion' },
   ],
-  ['do-not-disrupt', { annotations: { 'karpenter.sh/do-not-disrupt': 'true' } }, /not to be disrupted/],
+  ['do-not-disrupt', { annotations: { 'karpenter.sh/do-not-disrupt': 'true' } }, { code: 'do-not-disrupt' }],
   [
     'do-not-disrupt for longer than it has run',
     { annotations: { 'karpenter.sh/do-not-disrupt': '1h' }, createdAt: now - 30 * minute },
-    /for another 1800 s/,
+    { code: 'do-not-disrupt', forMs: 30 * minute },
   ],
   [
     'do-not-disrupt that is over',
     { annotations: { 'karpenter.sh/do-not-disrupt': '1h' }, createdAt: now - 61 * minute },
     undefined,
   ],
-  ['data on the node', { localVolumes: ['scratch'] }, /volume scratch/],
+  ['data on the node', { localVolumes: ['scratch'] }, { code: 'local-data', volume: 'scratch' }],
   [
     'data that may be lost',
     {
@@ -39,10 +43,10 @@ test.each<[string, Partial<Pod>, RegExp | undefined]>([
     },
     undefined,
   ],
-  ['a bare pod', { movable: false }, /no controller/],
-  ['a pod of a Job', { movable: false, owner: { kind: 'Job', name: 'j', uid: 'u' } }, /Job/],
-  ['a system pod', { namespace: 'kube-system' }, /system pod without a PodDisruptionBudget/],
-  ['a critical pod', { priority: 2_000_000_000 }, /critical/],
+  ['a bare pod', { movable: false }, { code: 'no-controller' }],
+  ['a pod of a Job', { movable: false, owner: { kind: 'Job', name: 'j', uid: 'u' } }, { code: 'job-pod' }],
+  ['a system pod', { namespace: 'kube-system' }, { code: 'system-pod', pod: 'kube-system/a' }],
+  ['a critical pod', { priority: 2_000_000_000 }, { code: 'critical-pod' }],
   [
     'a bare pod that is safe to evict',
     { movable: false, annotations: { [`${autoscaler}safe-to-evict`]: 'true' } },
@@ -51,11 +55,10 @@ test.each<[string, Partial<Pod>, RegExp | undefined]>([
   [
     'safe to evict, but not to be disrupted',
     { annotations: { [`${autoscaler}safe-to-evict`]: 'true', 'karpenter.sh/do-not-disrupt': 'true' } },
-    /not to be disrupted/,
+    { code: 'do-not-disrupt' },
   ],
 ])('%s', (_, parts, expected) => {
-  if (expected) expect(why(parts)).toMatch(expected);
-  else expect(why(parts)).toBeUndefined();
+  expect(why(parts)).toEqual(expected && { pod: 'default/a', ...expected });
 });
 
 test('what a PodDisruptionBudget looks after may move, critical or not', () => {

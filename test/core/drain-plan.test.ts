@@ -28,14 +28,18 @@ test('what belongs to the node, is finished, or is as good as a DaemonSet’s do
   expect(names(leaving)).toEqual(['web']);
 });
 
-test.each<[string, Partial<Pod>, RegExp]>([
-  ['a bare pod', { movable: false }, /no controller/],
-  ['safe-to-evict: "false"', { annotations: { [`${prefix}safe-to-evict`]: 'false' } }, /safe-to-evict/],
-  ['do-not-disrupt', { annotations: { 'karpenter.sh/do-not-disrupt': 'true' } }, /do-not-disrupt/],
-  ['data on the node', { localVolumes: ['scratch'] }, /scratch/],
-])('%s makes the drain hopeless, and nobody is evicted for it', (_name, parts, why) => {
+test.each<[string, Partial<Pod>, object]>([
+  ['a bare pod', { movable: false }, { code: 'no-controller' }],
+  [
+    'safe-to-evict: "false"',
+    { annotations: { [`${prefix}safe-to-evict`]: 'false' } },
+    { code: 'not-safe-to-evict' },
+  ],
+  ['do-not-disrupt', { annotations: { 'karpenter.sh/do-not-disrupt': 'true' } }, { code: 'do-not-disrupt' }],
+  ['data on the node', { localVolumes: ['scratch'] }, { code: 'local-data', volume: 'scratch' }],
+])('%s makes the drain hopeless, and nobody is evicted for it', (_name, parts, reason) => {
   const { hopeless, evict } = plan([on('stays', parts), on('web')]);
-  expect(hopeless).toMatch(why);
+  expect(hopeless).toEqual({ pod: 'default/stays', ...reason });
   expect(evict).toEqual([]);
 });
 
@@ -57,13 +61,17 @@ test('a Job’s pod and one that is to run to its end are waited for; others lea
   ]);
   expect(hopeless).toBeUndefined();
   expect(names(evict)).toEqual(['web']);
-  expect(waitingFor).toBe('default/work to finish');
+  expect(waitingFor).toEqual({ code: 'pod-completing', pod: 'default/work' });
 });
 
 test('who was refused is asked again when it is time, and is what the drain waits for', () => {
   const refused = (notBefore: number) => new Map([['web', { tries: 1, notBefore, why: 'budget web' }]]);
   expect(names(plan([on('web'), on('api')], refused(now + 1)).evict)).toEqual(['api']);
-  expect(plan([on('web')], refused(now + 1)).waitingFor).toBe('default/web to be let go: budget web');
+  expect(plan([on('web')], refused(now + 1)).waitingFor).toEqual({
+    code: 'eviction-refused',
+    pod: 'default/web',
+    answer: 'budget web',
+  });
   expect(names(plan([on('web')], refused(now)).evict)).toEqual(['web']);
 });
 

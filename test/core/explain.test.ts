@@ -1,5 +1,6 @@
 import { decide } from '../../shared/core/decide/decide.ts';
 import { explainDecision, explainMachine, explainPod } from '../../shared/core/decide/explain.ts';
+import { textOf } from '../../shared/core/reasons/reason.ts';
 import { Gi, machine, node, now, pod, pool, running, serving, snapshot } from './support/builders.ts';
 
 const train = pod('train', { requests: { 'nvidia.com/gpu': 2, memory: 8 * Gi } });
@@ -19,12 +20,15 @@ const given = snapshot({
   pools: [pool(), pool({ name: 'gpu', maxNodes: 1 })],
 });
 
+const full = textOf({ code: 'at-limit', pool: 'gpu', limit: 'maxNodes', most: 1 });
+const short = (free: number) => textOf({ code: 'no-room', resource: 'nvidia.com/gpu', needed: 2, free });
+
 test('a pod that waits: machine by machine, and what would help', () => {
   expect(explainPod(given, 'default/train', now)).toEqual([
     'default/train waits for 2 nvidia.com/gpu, 8Gi memory.',
-    '  tower-1         2 nvidia.com/gpu wanted, 1 nvidia.com/gpu free',
-    '  tower-2         would do, but pool gpu is at maxNodes 1',
-    '  mini-1, mini-2  2 nvidia.com/gpu wanted, 0 nvidia.com/gpu free',
+    `  tower-1         ${short(1)}`,
+    `  tower-2         fits, but ${full}`,
+    `  mini-1, mini-2  ${short(0)}`,
     'To run it: raise gpu.limits.maxNodes above 1.',
   ]);
 });
@@ -39,7 +43,7 @@ test('a pod that will be served, one that runs, and one that is not there', () =
 test('a machine', () => {
   expect(explainMachine(given, 'tower-2', now)).toEqual([
     'tower-2 of pool gpu is off; its power is off.',
-    '  rejected: pool gpu is at maxNodes 1',
+    `  rejected: ${full}`,
   ]);
   expect(explainMachine(given, 'none', now)).toEqual(['There is no machine none.']);
 });
@@ -49,15 +53,15 @@ test('a decision', () => {
   expect(explainDecision(record)).toEqual([
     `nothing to power on; nothing to power off; no machine for 1 pod (inputs ${record.digest})`,
     'Demand:',
-    '  1 × 2 nvidia.com/gpu, 8Gi memory, for one default/train: 0 have room, 0 get it',
+    '  1 × 2 nvidia.com/gpu, 8Gi memory (e.g. default/train): 0 have room, 0 get it',
     'Machines:',
-    '  mini-1   rejected: 2 nvidia.com/gpu wanted, 0 nvidia.com/gpu free',
-    '  mini-2   rejected: 2 nvidia.com/gpu wanted, 0 nvidia.com/gpu free',
-    '  tower-1  kept: default/infer runs on it and fits nowhere else',
-    '  tower-2  rejected: pool gpu is at maxNodes 1',
+    `  mini-1   rejected: ${short(0)}`,
+    `  mini-2   rejected: ${short(0)}`,
+    `  tower-1  kept: ${textOf({ code: 'pod-fits-nowhere', pod: 'default/infer' })}`,
+    `  tower-2  rejected: ${full}`,
     'Limits:',
-    '  pool gpu is at maxNodes 1',
+    `  ${full}`,
     'Unmet:',
-    expect.stringContaining('default/train: 0 of 4 machines can run it'),
+    `  default/train: ${record.unmet[0]?.why}`,
   ]);
 });

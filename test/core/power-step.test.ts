@@ -20,7 +20,7 @@ const ago = (verb: PowerVerb, ms: number): Command => ({ verb, at: now - ms });
 
 describe.each(['on', 'off'] as const)('towards %s', (goal) => {
   test('waits while the power is unknown, even if nothing was sent yet', () => {
-    expect(step(goal, 'unknown', [], 9)).toEqual({ kind: 'wait', why: 'power is unknown' });
+    expect(step(goal, 'unknown', [], 9)).toMatchObject({ kind: 'wait', reason: { code: 'power-unknown' } });
   });
 
   test('believes consecutive reads only', () => {
@@ -37,7 +37,11 @@ describe('on', () => {
 
   test('is sent again when it changed nothing', () => {
     const again = step('on', 'off', [ago('on', timings.resendAfterMs)]);
-    expect(again).toEqual({ kind: 'command', verb: 'on', why: 'still off: sent again' });
+    expect(again).toMatchObject({
+      kind: 'command',
+      verb: 'on',
+      reason: { code: 'sent-again', power: 'off' },
+    });
   });
 });
 
@@ -81,7 +85,10 @@ describe('off', () => {
 
   test('stays hard, and is sent again', () => {
     const hard = (ms: number) => step('off', 'on', [ago('soft-off', 2 * patience), ago('hard-off', ms)]);
-    expect(hard(timings.resendAfterMs - 1)).toEqual({ kind: 'wait', why: 'hard off was requested' });
+    expect(hard(timings.resendAfterMs - 1)).toMatchObject({
+      kind: 'wait',
+      reason: { code: 'requested', verb: 'hard-off' },
+    });
     expect(hard(timings.resendAfterMs)).toMatchObject({ kind: 'command', verb: 'hard-off' });
   });
 });
@@ -99,9 +106,9 @@ describe('what the driver cannot do is planned without', () => {
 
   test('neither: it is said at once, also while the power is unknown, unless it is off already', () => {
     const powers = { softOff: false, hardOff: false };
-    const why = 'this machine cannot be powered off by its driver';
-    expect(step('off', 'on', [], 1, powers)).toEqual({ kind: 'impossible', why });
-    expect(step('off', 'unknown', [], 1, powers)).toEqual({ kind: 'impossible', why });
+    const impossible = { kind: 'impossible', reason: { code: 'cannot-power-off' } };
+    expect(step('off', 'on', [], 1, powers)).toMatchObject(impossible);
+    expect(step('off', 'unknown', [], 1, powers)).toMatchObject(impossible);
     expect(step('off', 'off', [], stableReads, powers)).toEqual({ kind: 'reached' });
     expect(step('on', 'off', [], 1, powers)).toMatchObject({ verb: 'on' });
   });
@@ -127,7 +134,10 @@ describe('never on while an off is pending', () => {
 
   test('on is not believed while an off may still come', () => {
     const waiting = step('on', 'on', [], 9, pending(30_000));
-    expect(waiting).toEqual({ kind: 'wait', why: 'an off was sent 30 s ago and may still come' });
+    expect(waiting).toMatchObject({
+      kind: 'wait',
+      reason: { code: 'off-may-come', agoMs: 30_000 },
+    });
     expect(step('on', 'on', [], 9, pending(timings.powerOffTimeoutMs))).toEqual({ kind: 'reached' });
   });
 

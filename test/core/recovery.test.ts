@@ -1,4 +1,5 @@
 import { manyLost, recoveryOf, type Silence } from '../../shared/core/machine/node-recovery.ts';
+import type { Reason } from '../../shared/core/reasons/reason.ts';
 import { minute, node, serving, settings } from './support/builders.ts';
 
 const silence = (parts: Partial<Silence> = {}): Silence => ({
@@ -11,7 +12,7 @@ const silence = (parts: Partial<Silence> = {}): Silence => ({
   cycles: 0,
   ...parts,
 });
-const step = (parts: Partial<Silence> = {}, halted?: string) => recoveryOf(silence(parts), halted).kind;
+const step = (parts: Partial<Silence> = {}, halted?: Reason) => recoveryOf(silence(parts), halted).kind;
 const policy = (name: Silence['recovery']['policy']) => ({ ...silence().recovery, policy: name });
 
 test('each policy, once it has lasted long enough and not a moment earlier', () => {
@@ -31,17 +32,18 @@ test.each<[string, Partial<Silence>]>([
   ['power is not known', { machine: serving('m1', { status: { powerState: 'unknown' } }) }],
   ['power is only inferred', { machine: serving('m1', { status: { powerInferred: true } }) }],
   ['its kubelet still speaks', { node: node('m1', { ready: false, silent: false }) }],
-  ['a pod must not be interrupted', { podInTheWay: 'default/x is not to be disrupted' }],
-  ['it is protected', { protection: 'protected by name=m1' }],
+  ['a pod must not be interrupted', { podInTheWay: { code: 'do-not-disrupt', pod: 'default/x' } }],
+  ['it is protected', { protection: { code: 'protected', by: 'name=m1' } }],
   ['enough were restarted within the hour', { cycles: 2 }],
 ])('no power cycle when %s', (_name, parts) => {
   expect(step(parts)).toBe('wait');
 });
 
 test('nothing at all while many are lost at once', () => {
+  const network: Reason = { code: 'many-nodes-lost', lost: 4, of: 5 };
   for (const name of ['replace', 'power-cycle'] as const)
-    expect(step({ recovery: policy(name) }, 'network')).toBe('wait');
-  expect(step({ node: undefined }, 'network')).toBe('wait');
+    expect(step({ recovery: policy(name) }, network)).toBe('wait');
+  expect(step({ node: undefined }, network)).toBe('wait');
 });
 
 test('many: more than both the count and the share, or all of several', () => {

@@ -1,6 +1,7 @@
 import type { MachineEvent } from '../../shared/core/machine/lifecycle.ts';
 import { type Machine, type MachineStatus, newStatus } from '../../shared/core/machine/machine.ts';
 import { overdue, transition } from '../../shared/core/machine/transition.ts';
+import { type Reason, textOf } from '../../shared/core/reasons/reason.ts';
 import { defaultTimings as timings } from '../../shared/core/settings.ts';
 import { machine, minute, now, pool, serving } from './support/builders.ts';
 
@@ -10,9 +11,9 @@ function outcome(given: Machine, event: MachineEvent, at = now): MachineStatus {
   return result.status;
 }
 
-function refusal(given: Machine, event: MachineEvent): string | undefined {
+function refusal(given: Machine, event: MachineEvent): Reason | undefined {
   const result = transition(given, event, now, timings);
-  return result.ok ? undefined : result.why;
+  return result.ok ? undefined : result.reason;
 }
 
 test('a machine nobody has looked at is off, with its power unknown', () => {
@@ -26,42 +27,47 @@ describe('guards say why', () => {
   const error = (status: Partial<MachineStatus>): Machine =>
     machine('m1', { status: { state: 'error', powerState: 'on', ...status } });
 
-  test.each<[string, Machine, MachineEvent, string | undefined]>([
+  test.each<[string, Machine, MachineEvent, Reason | undefined]>([
     ['a free machine', machine('m1'), on, undefined],
-    ['one that is busy', machine('m1', { status: { operation: 'op-1' } }), on, 'operation op-1 is under way'],
-    ['one in maintenance', machine('m1', { spec: { maintenance: true } }), on, 'it is in maintenance'],
+    [
+      'one that is busy',
+      machine('m1', { status: { operation: 'op-1' } }),
+      on,
+      { code: 'operation-running', operation: 'op-1' },
+    ],
+    ['one in maintenance', machine('m1', { spec: { maintenance: true } }), on, { code: 'in-maintenance' }],
     [
       'one in quarantine',
       machine('m1', {
         status: { retryAt: now + 1, lastError: { code: 'never-joined', message: 'it never joined', at: 0 } },
       }),
       on,
-      'it is quarantined: it never joined',
+      { code: 'quarantined', error: 'it never joined' },
     ],
     ['one whose quarantine ends now', machine('m1', { status: { retryAt: now } }), on, undefined],
     [
       'one whose last drain was called off',
       serving('m1', { status: { retryAt: now + 1 } }),
       drain,
-      'it is quarantined: its last drain was called off',
+      { code: 'quarantined', error: undefined },
     ],
     [
       'on, though the BMC does not say so',
       machine('m1', { status: { state: 'powering-on', powerState: 'unknown' } }),
       { type: 'powered-on' },
-      'power is unknown, not on',
+      { code: 'power-differs', power: 'unknown', needed: 'on' },
     ],
     [
       'off, though the BMC does not say so',
       machine('m1', { status: { state: 'powering-off', powerState: 'unknown' } }),
       { type: 'powered-off' },
-      'power is unknown, not off',
+      { code: 'power-differs', power: 'unknown', needed: 'off' },
     ],
     [
       'found off, though its node is Ready',
       serving('m1', { status: { powerState: 'off' } }),
       { type: 'found-off' },
-      'its node is Ready, whatever the BMC says',
+      { code: 'node-ready' },
     ],
     [
       'found off, node not Ready',
@@ -73,38 +79,33 @@ describe('guards say why', () => {
       'joined, though its node is not Ready',
       machine('m1', { status: { state: 'joining', nodeReady: false } }),
       { type: 'joined', node: 'm1' },
-      'its node is not Ready',
+      { code: 'node-not-ready' },
     ],
     [
       'drained with a pod left',
       serving('m1', { status: { state: 'draining', drain: { podsLeft: 1, podsTotal: 3 } } }),
       { type: 'drained' },
-      '1 pods are left on it',
+      { code: 'pods-left', pods: 1 },
     ],
     [
       'drained, but nobody counted',
       serving('m1', { status: { state: 'draining' } }),
       { type: 'drained' },
-      'unknown pods are left on it',
+      { code: 'pods-left', pods: undefined },
     ],
     ['restart of one that never became a node', error({ bootTime: now - 1 }), off, undefined],
-    [
-      'restart of one that somebody else powered on',
-      error({}),
-      off,
-      'it was not us who powered it on: whoever did may be using it',
-    ],
+    ['restart of one that somebody else powered on', error({}), off, { code: 'powered-on-by-others' }],
     [
       'restart of one whose node is Ready',
       error({ kubernetesNode: 'm1', nodeReady: true, drain: { podsLeft: 0, podsTotal: 0 } }),
       off,
-      'node m1 may run pods: drain it first',
+      { code: 'drain-first', node: 'm1' },
     ],
     [
       'restart of one whose node was never drained',
       error({ kubernetesNode: 'm1', nodeReady: false }),
       off,
-      'node m1 may run pods: drain it first',
+      { code: 'drain-first', node: 'm1' },
     ],
     [
       'restart of one that was drained',
@@ -117,8 +118,8 @@ describe('guards say why', () => {
       off,
       undefined,
     ],
-  ])('%s', (_name, given, event, why) => {
-    expect(refusal(given, event)).toBe(why);
+  ])('%s', (_name, given, event, reason) => {
+    expect(refusal(given, event)).toEqual(reason);
   });
 });
 
@@ -236,7 +237,7 @@ describe('deadlines', () => {
       {
         type: 'failed',
         code: 'power-on-failed',
-        message: 'power is still off 300 s after power-on was asked for',
+        message: textOf({ code: 'power-on-timeout', power: 'off', afterMs: 5 * minute }),
       },
     ],
     [
@@ -245,19 +246,18 @@ describe('deadlines', () => {
       {
         type: 'failed',
         code: 'power-off-failed',
-        message: 'power is still on 600 s after power-off was asked for',
+        message: textOf({ code: 'power-off-timeout', power: 'on', afterMs: 10 * minute }),
       },
     ],
     [
       { state: 'draining', drain: { podsLeft: 3, podsTotal: 4 } },
       15 * minute,
-      { type: 'drain-aborted', why: '3 pods are left after 900 s' },
+      {
+        type: 'drain-aborted',
+        reason: { code: 'drain-timeout', pods: 3, afterMs: 15 * minute },
+      },
     ],
-    [
-      { state: 'joining' },
-      15 * minute,
-      { type: 'failed', code: 'never-joined', message: 'powered on, but no Ready node after 900 s' },
-    ],
+    [{ state: 'joining' }, 15 * minute, { type: 'failed', code: 'never-joined' }],
     // Three times what it usually takes, but not less than the shortest, nor more than the pool's own.
     [{ state: 'joining', learnedBootMs: minute }, 3 * minute, { type: 'failed' }],
     [{ state: 'joining', learnedBootMs: 1_000 }, timings.shortestJoinTimeoutMs, { type: 'failed' }],
@@ -276,7 +276,7 @@ describe('deadlines', () => {
     expect(due({ state: 'powering-off', powerState: 'on', nodeReady: true }, 0)).toEqual({
       type: 'failed',
       code: 'power-off-failed',
-      message: 'its node is Ready after all and may run pods: it stays on',
+      message: textOf({ code: 'node-came-back' }),
     });
     expect(due({ state: 'powering-off', powerState: 'on', nodeReady: false }, 0)).toBeUndefined();
   });

@@ -148,7 +148,7 @@ test('fault 14: BMC flapping → not on before consecutive reads say so', async 
   machine().faults.set({ fault: 'flapping' });
   await powerOn();
   await inState('error');
-  expect((await status()).lastError?.message).toMatch(/4 s after power-on was asked for/);
+  expect((await status()).lastError?.message).toMatch(/4 s after power-on was requested/);
 });
 
 test('fault 15: BMC says OK, nothing changes → verify, re-send, quarantine', async () => {

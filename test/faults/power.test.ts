@@ -1,3 +1,4 @@
+import { textOf } from '../../shared/core/reasons/reason.ts';
 import { defaultTimings } from '../../shared/core/settings.ts';
 import { PowerError } from '../../shared/ports/power.ts';
 import { loadInventory } from '../../shared/state/inventory-load.ts';
@@ -147,7 +148,7 @@ test('fault 15: BMC says OK, nothing changes → verify, re-send, quarantine', a
   const { status } = await world.record('m-1');
   expect(status.lastError).toMatchObject({
     code: 'power-on-failed',
-    message: 'power is still off 300 s after power-on was asked for',
+    message: textOf({ code: 'power-on-timeout', power: 'off', afterMs: 300_000 }),
   });
   expect(status.attempts).toBe(1);
   expect((status.retryAt ?? 0) - clock.now()).toBeGreaterThan(4 * minute);

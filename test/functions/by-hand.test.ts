@@ -39,7 +39,7 @@ describe('by hand', () => {
     ],
     powerOn: [{ machine: 'mini-1', why: expect.stringMatching(/\w/), watts: 65 }],
     powerOff: [],
-    rejected: [{ machine: 'mini-2', why: expect.stringMatching(/3 cpu wanted/) }],
+    rejected: [{ machine: 'mini-2', code: 'no-room', why: expect.stringMatching(/\w/) }],
     unmet: [],
   };
 

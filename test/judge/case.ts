@@ -3,6 +3,7 @@ import type { Considered } from '../../shared/core/decide/decide.ts';
 import { podName, type Snapshot } from '../../shared/core/decide/snapshot.ts';
 import { capacityOf } from '../../shared/core/machine/lifecycle.ts';
 import type { Machine } from '../../shared/core/machine/machine.ts';
+import { textOf } from '../../shared/core/reasons/reason.ts';
 import type { PoolSpec } from '../../shared/core/settings.ts';
 import { type Board, createBoard, type Spot } from './board.ts';
 import { type Book, createBook, type Shape } from './book.ts';
@@ -90,7 +91,10 @@ export function createCase(snapshot: Snapshot, now: number, decision: Judged): C
   }
   for (const limit of limits.all)
     if (limit.used > limit.most && limit.used > (before.get(limit) ?? 0))
-      findings.push({ code: 'limit-exceeded', text: `${limit.text}: ${limit.used} of ${limit.most}` });
+      findings.push({
+        code: 'limit-exceeded',
+        text: `${textOf(limit.reason)}: ${limit.used} of ${limit.most}`,
+      });
 
   const demand = demandOf(snapshot);
   const byName = new Map(demand.map((pod) => [podName(pod), pod]));

@@ -1,4 +1,5 @@
 import type { Snapshot } from '../../shared/core/decide/snapshot.ts';
+import { because, type Reason } from '../../shared/core/reasons/reason.ts';
 import type { Judged } from './case.ts';
 import { demandOf } from './eligible.ts';
 
@@ -9,7 +10,7 @@ export interface Short {
   readonly on?: readonly string[];
   readonly drain?: readonly string[];
   readonly wants?: readonly string[];
-  readonly rejected?: Readonly<Record<string, string>>;
+  readonly rejected?: Readonly<Record<string, Reason>>;
   /** What the record says, where that is not what there is. */
   readonly demand?: number;
   readonly unmet?: number;
@@ -27,10 +28,10 @@ export function decisionOf(snapshot: Snapshot, short: Short): Judged {
     ...on.map((machine) => ({ kind: 'power-on' as const, machine, why: whyOf(machine) })),
     ...drain.map((machine) => ({ kind: 'drain' as const, machine, why: 'nothing has needed it' })),
   ];
-  const candidates = Object.entries(rejected).map(([machine, why]) => ({
+  const candidates = Object.entries(rejected).map(([machine, reason]) => ({
     machine,
     verdict: 'rejected' as const,
-    why,
+    ...because(reason),
   }));
   return {
     intents,

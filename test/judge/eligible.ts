@@ -2,36 +2,37 @@ import type { Pod } from '../../shared/core/cluster/cluster.ts';
 import type { Snapshot } from '../../shared/core/decide/snapshot.ts';
 import { capacityOf } from '../../shared/core/machine/lifecycle.ts';
 import type { Machine } from '../../shared/core/machine/machine.ts';
+import type { ReasonCode } from '../../shared/core/reasons/reason.ts';
 import type { PoolSpec } from '../../shared/core/settings.ts';
 
 interface Bar {
-  /** How a decision tells it. */
-  readonly told: RegExp;
+  /** The code that a decision gives. */
+  readonly code: ReasonCode;
   readonly holds: (machine: Machine, pool: PoolSpec | undefined, now: number) => boolean;
 }
 
 /** Everything that keeps a machine that gives no capacity from being powered on. */
 export const bars: readonly Bar[] = [
-  { told: /^its pool \S+ is not defined$/, holds: (_machine, pool) => pool === undefined },
+  { code: 'pool-undefined', holds: (_machine, pool) => pool === undefined },
   {
-    told: /^pool \S+ is left to the Cluster Autoscaler$/,
+    code: 'left-to-cluster-autoscaler',
     holds: (_machine, pool) => pool?.managedBy === 'clusterAutoscaler',
   },
   {
-    told: /^(quarantined after a failure|in the hands of a person)/,
+    code: 'in-state',
     holds: ({ status }) => status.state !== 'off',
   },
-  { told: /^operation \S+ is under way$/, holds: ({ status }) => status.operation !== undefined },
-  { told: /^it is in maintenance$/, holds: ({ spec }) => spec.maintenance === true },
+  { code: 'operation-running', holds: ({ status }) => status.operation !== undefined },
+  { code: 'in-maintenance', holds: ({ spec }) => spec.maintenance === true },
   {
-    told: /^it is quarantined: /,
+    code: 'quarantined',
     holds: ({ status }, _pool, now) => status.retryAt !== undefined && status.retryAt > now,
   },
-  { told: /^it (stays off|is to stay off)/, holds: ({ spec }) => spec.powerState === 'off' },
-  { told: /^it was made on demand/, holds: ({ spec }) => spec.made === true },
-  { told: /^its BMC does not answer$/, holds: ({ status }) => status.bmcReachable === false },
-  { told: /^its power is \S+: not known to be off$/, holds: ({ status }) => status.powerState !== 'off' },
-  { told: /^it is unhealthy: /, holds: ({ metrics }) => metrics.health === 'critical' },
+  { code: 'stays-off', holds: ({ spec }) => spec.powerState === 'off' },
+  { code: 'returning', holds: ({ spec }) => spec.made === true },
+  { code: 'bmc-silent', holds: ({ status }) => status.bmcReachable === false },
+  { code: 'power-not-known', holds: ({ status }) => status.powerState !== 'off' },
+  { code: 'unhealthy', holds: ({ metrics }) => metrics.health === 'critical' },
 ];
 
 export const isEligible = (machine: Machine, pool: PoolSpec | undefined, now: number): boolean =>

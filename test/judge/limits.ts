@@ -1,11 +1,13 @@
 import type { Snapshot } from '../../shared/core/decide/snapshot.ts';
 import { capacityOf } from '../../shared/core/machine/lifecycle.ts';
 import type { Machine, MachineSpec } from '../../shared/core/machine/machine.ts';
+import type { Reason } from '../../shared/core/reasons/reason.ts';
 import type { Ceilings } from '../../shared/core/settings.ts';
 
 /** Something that is counted, and how much of it is allowed. */
 interface Limit {
-  readonly text: string;
+  /** As a decision names it. */
+  readonly reason: Reason;
   readonly most: number;
   used: number;
   /** What powering on a machine adds. */
@@ -30,55 +32,59 @@ export function createLimits(snapshot: Snapshot, now: number): Limits {
   const ours = new Set(on.flatMap(({ status }) => status.kubernetesNode ?? []));
   const strangers = cluster.nodes.filter(({ name }) => !ours.has(name));
   const all: Limit[] = [];
-  const add = (text: string, most: number, used: number, amount: (spec: MachineSpec) => number): void => {
-    if (most > 0) all.push({ text, most, used, amount });
+  const add = (reason: Reason, most: number, used: number, amount: (spec: MachineSpec) => number): void => {
+    if (most > 0) all.push({ reason, most, used, amount });
   };
   const ceilings = (
-    who: string,
+    of: { readonly pool?: string },
     { maxNodes, cpuCores, memoryMiB }: Ceilings,
     resources: readonly Readonly<Record<string, number>>[],
     counts: (spec: MachineSpec) => boolean,
   ): void => {
     const sum = (name: string): number => resources.reduce((total, one) => total + (one[name] ?? 0), 0);
-    const of = (name: string) => (spec: MachineSpec) => (counts(spec) ? (spec.resources[name] ?? 0) : 0);
-    add(`${who} is at maxNodes ${maxNodes}`, maxNodes, resources.length, (spec) => (counts(spec) ? 1 : 0));
-    add(`${who} is at cpuCores ${cpuCores}`, cpuCores * 1000, sum('cpu'), of('cpu'));
-    add(`${who} is at memoryMiB ${memoryMiB}`, memoryMiB * MiB, sum('memory'), of('memory'));
+    const amount = (name: string) => (spec: MachineSpec) => (counts(spec) ? (spec.resources[name] ?? 0) : 0);
+    const at = (limit: 'maxNodes' | 'cpuCores' | 'memoryMiB', most: number): Reason => ({
+      code: 'at-limit',
+      ...of,
+      limit,
+      most,
+    });
+    add(at('maxNodes', maxNodes), maxNodes, resources.length, (spec) => (counts(spec) ? 1 : 0));
+    add(at('cpuCores', cpuCores), cpuCores * 1000, sum('cpu'), amount('cpu'));
+    add(at('memoryMiB', memoryMiB), memoryMiB * MiB, sum('memory'), amount('memory'));
   };
   for (const { name, limits, scaleUp } of pools) {
     const members = on.filter(({ spec }) => spec.pool === name);
     const counts = (spec: MachineSpec): boolean => spec.pool === name;
     ceilings(
-      `pool ${name}`,
+      { pool: name },
       limits,
       members.map(({ spec }) => spec.resources),
       counts,
     );
     const coming = members.filter((machine) => capacityOf(machine) === 'coming').length;
     const { batchSize } = scaleUp;
-    add(`pool ${name} has ${batchSize} on their way (batchSize)`, batchSize, coming, (spec) =>
+    add({ code: 'batch-full', pool: name, most: batchSize }, batchSize, coming, (spec) =>
       counts(spec) ? 1 : 0,
     );
   }
   ceilings(
-    'the cluster',
+    {},
     settings.limits,
     [...on.map(({ spec }) => spec.resources), ...strangers.map(({ allocatable }) => allocatable)],
     () => true,
   );
   const recent = machines.filter((machine) => toldOnAt(machine) > now - minuteMs).map(({ spec }) => spec);
-  const rate = (text: string, most: number, counts: (spec: MachineSpec) => boolean): void =>
-    add(text, most, recent.filter(counts).length, (spec) => (counts(spec) ? 1 : 0));
-  const { perMinute, perRack, perCircuit } = settings.rateLimits;
-  rate(`there may be ${perMinute} power-ons per minute`, perMinute, () => true);
-  for (const rack of new Set(machines.flatMap(({ spec }) => spec.rack ?? [])))
-    rate(`rack ${rack} may have ${perRack} power-ons per minute`, perRack, (spec) => spec.rack === rack);
-  for (const circuit of new Set(machines.flatMap(({ spec }) => spec.powerCircuit ?? [])))
-    rate(
-      `circuit ${circuit} may have ${perCircuit} power-ons per minute`,
-      perCircuit,
-      (spec) => spec.powerCircuit === circuit,
+  const rate = (where: string, most: number, counts: (spec: MachineSpec) => boolean): void =>
+    add({ code: 'rate-limited', where, most }, most, recent.filter(counts).length, (spec) =>
+      counts(spec) ? 1 : 0,
     );
+  const { perMinute, perRack, perCircuit } = settings.rateLimits;
+  rate('the cluster', perMinute, () => true);
+  for (const rack of new Set(machines.flatMap(({ spec }) => spec.rack ?? [])))
+    rate(`rack ${rack}`, perRack, (spec) => spec.rack === rack);
+  for (const circuit of new Set(machines.flatMap(({ spec }) => spec.powerCircuit ?? [])))
+    rate(`circuit ${circuit}`, perCircuit, (spec) => spec.powerCircuit === circuit);
 
   return {
     all,

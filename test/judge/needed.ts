@@ -1,5 +1,6 @@
 import { podName } from '../../shared/core/decide/snapshot.ts';
 import type { Machine } from '../../shared/core/machine/machine.ts';
+import type { Explained } from '../../shared/core/reasons/reason.ts';
 import type { Board, Spot } from './board.ts';
 import type { Shape } from './book.ts';
 import type { Case, Placed } from './case.ts';
@@ -25,26 +26,31 @@ const mostTold = 25;
 export function judgeNeed(given: Case): Finding[] {
   const { board, chosen, decision, assigned, poolOf } = given;
   const wants = new Set(decision.record.wants);
+  const isFor = ({ why, reason }: Explained): boolean => reason?.code === 'replaces' || wants.has(why);
   const left = [...new Set(given.left.map((pod) => given.book.shapeOf(pod)))];
-  const whyOf = new Map(decision.intents.map(({ machine, why }) => [machine, why]));
+  const intentOf = new Map(decision.intents.map((intent) => [intent.machine, intent]));
   const podsAt = Map.groupBy(assigned, ({ spot }) => spot);
   const findings: Finding[] = [];
   // A machine that replaces another is for the pods of that one, one that is wanted for its room is to have it.
   const promised = chosen.filter(({ spec }) => {
-    const why = whyOf.get(spec.name) ?? '';
-    return why.startsWith('replaces ') || wants.has(why);
+    const intent = intentOf.get(spec.name);
+    return intent !== undefined && isFor(intent);
   });
   const spotOf = new Map([...podsAt.keys()].map((spot) => [spot.facts.machine, spot]));
   for (const machine of chosen) {
     if (findings.length >= mostTold) break;
     const { spec } = machine;
-    const why = whyOf.get(spec.name) ?? '';
+    const intent = intentOf.get(spec.name);
     const pool = poolOf.get(spec.pool);
     const keepsFree = Object.keys(pool?.headroom ?? {}).length > 0 || (pool?.limits.minNodes ?? 0) > 0;
-    if (wants.has(why) || why.startsWith('replaces ') || keepsFree) continue;
+    if ((intent && isFor(intent)) || keepsFree) continue;
     const spot = spotOf.get(machine);
     if (!spot) {
-      findings.push({ code: 'power-on-idle', machine: spec.name, text: `${spec.name} holds no pod: ${why}` });
+      findings.push({
+        code: 'power-on-idle',
+        machine: spec.name,
+        text: `${spec.name} holds no pod: ${intent?.why}`,
+      });
       continue;
     }
     const pods = podsAt.get(spot) ?? [];

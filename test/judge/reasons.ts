@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Reason, ReasonCode } from '../../shared/core/reasons/reason.ts';
 import type { Spot } from './board.ts';
 import type { Shape } from './book.ts';
 import type { Case } from './case.ts';
@@ -10,7 +12,6 @@ import type { SpareKind, Spares } from './spares.ts';
 
 interface Question {
   readonly given: Case;
-  readonly why: string;
   readonly kind: SpareKind;
   readonly spares: Spares;
   readonly leftovers: readonly Leftover[];
@@ -18,62 +19,53 @@ interface Question {
   readonly some: (rule: Rule, also?: (shape: Shape, spot: Spot) => boolean) => boolean;
 }
 
-interface Reason {
-  readonly told: RegExp;
-  readonly holds: (question: Question, match: RegExpExecArray) => boolean;
-}
+/** Whether the reason is true of the machine. */
+type Holds<Facts> = (question: Question, facts: Facts) => boolean;
 
 const byRule =
-  (rule: Rule): Reason['holds'] =>
+  (rule: Rule): Holds<unknown> =>
   ({ some }) =>
     some(rule);
 
+const limited: Holds<Reason> = ({ given, kind }, reason) =>
+  given.limits.refusals(kind.example.spec).some((limit) => isDeepStrictEqual(limit.reason, reason));
+
 /** Every reason that a decision gives for leaving a machine off that may be powered on, and when it is true. */
-const reasons: readonly Reason[] = [
-  {
-    told: /^not needed$/,
-    holds: ({ leftovers, kind, spares }) => !leftovers.some((one) => wouldServe(one, kind, spares)),
+const reasons: { readonly [Code in ReasonCode]?: Holds<Extract<Reason, { readonly code: Code }>> } = {
+  'not-needed': ({ leftovers, kind, spares }) => !leftovers.some((one) => wouldServe(one, kind, spares)),
+  'at-limit': limited,
+  'batch-full': limited,
+  'rate-limited': limited,
+  'no-room': ({ given, some }, { resource }) => {
+    const column = given.book.columns.get(resource);
+    const lacks = ({ columns, amounts }: Shape, { free }: Spot): boolean =>
+      columns.some((one, index) => one === column && (free[one] as number) < (amounts[index] as number));
+    return column !== undefined && some('resources', lacks);
   },
-  {
-    told: /^(pool \S+|the cluster) (is at|has \d+ on their way)|power-ons per minute$/,
-    holds: ({ given, kind, why }) =>
-      given.limits.refusals(kind.example.spec).some(({ text }) => why.startsWith(text)),
-  },
-  {
-    told: /^\S+ (\S+) wanted, \S+ \S+ free$/,
-    holds: ({ given, some }, [, name = '']) => {
-      const column = given.book.columns.get(name);
-      const lacks = ({ columns, amounts }: Shape, { free }: Spot): boolean =>
-        columns.some((one, index) => one === column && (free[one] as number) < (amounts[index] as number));
-      return column !== undefined && some('resources', lacks);
-    },
-  },
-  { told: /^taint \S+ not tolerated$/, holds: byRule('taints') },
-  {
-    told: /^needs label (\S+) to be spread by$/,
-    holds: ({ kind, some }, [, key = '']) => !Object.hasOwn(kind.spot.facts.labels, key) && some('spread'),
-  },
-  {
-    told: /^needs label ([^=\s]+)=(\S*)$/,
-    holds: ({ kind, some }, [, key = '', value]) =>
-      kind.spot.facts.labels[key] !== value &&
-      some('labels', ({ example }) => example.nodeSelector[key] === value),
-  },
-  { told: /^needs .* in the same /, holds: byRule('affinity') },
-  { told: /^needs /, holds: byRule('labels') },
-  {
-    told: /^(volume \S+ needs|claim \S+ needs|claim \S+ is being made on|no free volume for claim) /,
-    holds: byRule('volumes'),
-  },
-  { told: /^(anti-affinity to|a pod with anti-affinity to) .* in the same /, holds: byRule('anti-affinity') },
-  { told: /^host port \S+ \d+ is taken on /, holds: byRule('ports') },
-  { told: /^claim \S+ is for one pod only and in use/, holds: byRule('claim') },
-  { told: /^would be -?\d+ more than elsewhere by \S+, \d+ allowed$/, holds: byRule('spread') },
-  {
-    told: /^(is held back by scheduling gate|claim \S+ (does not exist|is being deleted|is not bound yet)|the volume of claim)/,
-    holds: byRule('impossible'),
-  },
-];
+  'taint-not-tolerated': byRule('taints'),
+  'spread-label-missing': ({ kind, some }, { key }) =>
+    !Object.hasOwn(kind.spot.facts.labels, key) && some('spread'),
+  'label-needed': ({ kind, some }, { key, value }) =>
+    kind.spot.facts.labels[key] !== value &&
+    some('labels', ({ example }) => example.nodeSelector[key] === value),
+  'pod-affinity': byRule('affinity'),
+  'node-affinity': byRule('labels'),
+  'volume-affinity': byRule('volumes'),
+  'claim-topology': byRule('volumes'),
+  'claim-elsewhere': byRule('volumes'),
+  'no-free-volume': byRule('volumes'),
+  'anti-affinity': byRule('anti-affinity'),
+  'anti-affinity-of-other': byRule('anti-affinity'),
+  'host-port-taken': byRule('ports'),
+  'claim-in-use': byRule('claim'),
+  'spread-skew': byRule('spread'),
+  gated: byRule('impossible'),
+  'claim-missing': byRule('impossible'),
+  'claim-deleting': byRule('impossible'),
+  'claim-lost': byRule('impossible'),
+  'claim-unbound': byRule('impossible'),
+  'volume-missing': byRule('impossible'),
+};
 
 /** The reason of every machine that was rejected is one that the judge knows, and is true of that machine. */
 export function judgeReasons(given: Case, spares: Spares, leftovers: readonly Leftover[]): Finding[] {
@@ -83,37 +75,35 @@ export function judgeReasons(given: Case, spares: Spares, leftovers: readonly Le
   const known = new Map<string, boolean | undefined>();
   const numbers = new Map([...spares.kinds].map((kind, index) => [kind, index]));
 
-  const holdsFor = (why: string, kind: SpareKind): boolean | undefined => {
+  const holdsFor = (reason: Reason, kind: SpareKind): boolean | undefined => {
     const some: Question['some'] = (rule, also = () => true) =>
       shapes.some((shape) => keptBy(spares, shape, kind, rule) && also(shape, kind.spot));
-    for (const { told, holds } of reasons) {
-      const match = told.exec(why);
-      if (match) return holds({ given, why, kind, spares, leftovers, some }, match);
-    }
-    return undefined;
+    const holds: Holds<never> | undefined = reasons[reason.code];
+    return holds?.({ given, kind, spares, leftovers, some }, reason as never);
   };
 
-  return decision.candidates.flatMap(({ machine: name, verdict, why }): Finding[] => {
+  return decision.candidates.flatMap(({ machine: name, verdict, why, reason }): Finding[] => {
     if (verdict !== 'rejected') return [];
     const told = (code: 'reason-false' | 'reason-unknown'): Finding[] => [
       { code, machine: name, text: `${name}: ${why}` },
     ];
     const machine = machineOf.get(name);
     if (!machine) return told('reason-false');
+    if (!reason) return told('reason-unknown');
     const kind = spares.kindOf.get(name);
     if (!kind) {
-      const bar = bars.find((one) => one.told.test(why));
+      const bar = bars.find(({ code }) => code === reason.code);
       if (bar?.holds(machine, poolOf.get(machine.spec.pool), now)) return [];
-      return told(isKnown(why) ? 'reason-false' : 'reason-unknown');
+      return told(isKnown(reason) ? 'reason-false' : 'reason-unknown');
     }
     const key = `${numbers.get(kind)} ${why}`;
-    if (!known.has(key)) known.set(key, holdsFor(why, kind));
+    if (!known.has(key)) known.set(key, holdsFor(reason, kind));
     const holds = known.get(key);
-    return holds === true ? [] : told(isKnown(why) ? 'reason-false' : 'reason-unknown');
+    return holds === true ? [] : told(isKnown(reason) ? 'reason-false' : 'reason-unknown');
   });
 }
 
-const isKnown = (why: string): boolean => [...reasons, ...bars].some(({ told }) => told.test(why));
+const isKnown = ({ code }: Reason): boolean => code in reasons || bars.some((bar) => bar.code === code);
 
 /** A pod may be kept away by several rules; lack of room is looked at by itself. */
 const keptBy = (spares: Spares, shape: Shape, kind: SpareKind, rule: Rule): boolean =>

@@ -45,7 +45,7 @@ export const rows: Readonly<Record<Code, Row>> = {
   'pod-twice': { given: simple, right: onFirst, wrong: { on: ['m1'], assign: { m1: ['p1', 'p1'] } } },
   'rule-impossible': {
     given: snapshot({ machines: two, pods: [pod('p1', { gates: ['quota'] })] }),
-    right: { rejected: { m1: 'is held back by scheduling gate quota' } },
+    right: { rejected: { m1: { code: 'gated', gates: ['quota'] } } },
     wrong: onFirst,
   },
   'rule-labels': {
@@ -53,7 +53,7 @@ export const rows: Readonly<Record<Code, Row>> = {
       machines: [machine('m1'), machine('m2', { spec: { labels: { disk: 'ssd' } } })],
       pods: [pod('p1', { nodeSelector: { disk: 'ssd' } })],
     }),
-    right: { ...onSecond, rejected: { m1: 'needs label disk=ssd' } },
+    right: { ...onSecond, rejected: { m1: { code: 'label-needed', key: 'disk', value: 'ssd' } } },
     wrong: onFirst,
   },
   'rule-taints': {
@@ -61,7 +61,7 @@ export const rows: Readonly<Record<Code, Row>> = {
       machines: [machine('m1', { spec: { taints: [{ key: 'db', effect: 'NoSchedule' }] } }), machine('m2')],
       pods: [pod('p1')],
     }),
-    right: { ...onSecond, rejected: { m1: 'taint db:NoSchedule not tolerated' } },
+    right: { ...onSecond, rejected: { m1: { code: 'taint-not-tolerated', taint: 'db:NoSchedule' } } },
     wrong: onFirst,
   },
   'rule-cordon': {
@@ -75,7 +75,7 @@ export const rows: Readonly<Record<Code, Row>> = {
       'ReadWriteOnce',
       'b',
     ),
-    right: { ...onSecond, rejected: { m1: `volume disk needs ${zone}=b` } },
+    right: { ...onSecond, rejected: { m1: { code: 'volume-affinity', volume: 'disk', terms: `${zone}=b` } } },
     wrong: onFirst,
   },
   'rule-resources': {
@@ -100,7 +100,7 @@ export const rows: Readonly<Record<Code, Row>> = {
     ),
     right: {
       ...onFirst,
-      rejected: { m2: 'claim default/disk is for one pod only and in use in the cluster' },
+      rejected: { m2: { code: 'claim-in-use', claim: 'default/disk', within: 'the cluster' } },
     },
     wrong: both,
   },
@@ -131,7 +131,7 @@ export const rows: Readonly<Record<Code, Row>> = {
       machines: [machine('m1', { status: { bmcReachable: false } }), machine('m2')],
       pods: [pod('p1')],
     }),
-    right: { ...onSecond, rejected: { m1: 'its BMC does not answer' } },
+    right: { ...onSecond, rejected: { m1: { code: 'bmc-silent' } } },
     wrong: onFirst,
   },
   'limit-exceeded': {
@@ -140,7 +140,10 @@ export const rows: Readonly<Record<Code, Row>> = {
       pods: [pod('p1', large), pod('p2', large)],
       pools: [pool({ maxNodes: 1 })],
     }),
-    right: { ...onFirst, rejected: { m2: 'pool workers is at maxNodes 1' } },
+    right: {
+      ...onFirst,
+      rejected: { m2: { code: 'at-limit', pool: 'workers', limit: 'maxNodes', most: 1 } },
+    },
     wrong: oneEach,
   },
   'unserved-room': {
@@ -157,13 +160,16 @@ export const rows: Readonly<Record<Code, Row>> = {
   },
   'reason-false': {
     given: simple,
-    right: { ...onFirst, rejected: { m2: 'not needed' } },
-    wrong: { ...onFirst, rejected: { m2: 'pool workers is at maxNodes 5' } },
+    right: { ...onFirst, rejected: { m2: { code: 'not-needed' } } },
+    wrong: {
+      ...onFirst,
+      rejected: { m2: { code: 'at-limit', pool: 'workers', limit: 'maxNodes', most: 5 } },
+    },
   },
   'reason-unknown': {
     given: simple,
-    right: { ...onFirst, rejected: { m2: 'not needed' } },
-    wrong: { ...onFirst, rejected: { m2: 'it is Monday' } },
+    right: { ...onFirst, rejected: { m2: { code: 'not-needed' } } },
+    wrong: { ...onFirst, rejected: { m2: { code: 'last-ready-node' } } },
   },
   'count-demand': { given: simple, right: onFirst, wrong: { ...onFirst, demand: 2 } },
   'count-unmet': { given: simple, right: onFirst, wrong: { ...onFirst, unmet: 1 } },

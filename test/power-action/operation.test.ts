@@ -1,4 +1,5 @@
 import type { PowerVerb } from '../../shared/core/machine/machine.ts';
+import { textOf } from '../../shared/core/reasons/reason.ts';
 import { PowerError } from '../../shared/ports/power.ts';
 import { find, type Scripted, startWorld, tickUntil, type World, type WorldOptions } from './harness.ts';
 
@@ -59,7 +60,7 @@ describe('off', () => {
     expect(world.commands('m-1')).toEqual([]);
     expect(await status()).toMatchObject({
       state: 'error',
-      lastError: { code: 'power-off-failed', message: 'this machine cannot be powered off by its driver' },
+      lastError: { code: 'power-off-failed', message: textOf({ code: 'cannot-power-off' }) },
     });
   });
 });

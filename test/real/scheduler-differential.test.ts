@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import type { Reason, ReasonCode } from '../../shared/core/reasons/reason.ts';
 import { controlPlanePrograms } from '../../tools/real-stack/table.ts';
 import { describeWith } from '../../tools/support/programs.ts';
 import { anyCase, type Case } from './scheduler/cases.ts';
@@ -19,7 +20,7 @@ describeWith(controlPlanePrograms, 'kube-scheduler and the core', () => {
 
   test(`agree on where a pod can run, in ${wanted} cases (BAMEL_SEED=${seed})`, async () => {
     const cases = fc.sample(anyCase, { seed, numRuns: wanted });
-    const refusals: string[] = [];
+    const refusals: Reason[] = [];
     let fitting = 0;
     for (let at = 0; at < cases.length; at += perRound) {
       const round = cases.slice(at, at + perRound);
@@ -36,9 +37,9 @@ describeWith(controlPlanePrograms, 'kube-scheduler and the core', () => {
         else refusals.push(result.refusal);
       }
     }
-    const seen = Object.entries(reasons).map(([name, text]) => ({
+    const seen = Object.entries(reasons).map(([name, given]) => ({
       name,
-      times: refusals.filter((refusal) => text.test(refusal)).length,
+      times: refusals.filter(given).length,
     }));
     process.stdout.write(
       `seed ${seed}: ${fitting} fit, ${refusals.length} do not; ${seen.map(({ name, times }) => `${name} ${times}`).join(', ')}\n`,
@@ -50,28 +51,33 @@ describeWith(controlPlanePrograms, 'kube-scheduler and the core', () => {
   }, 600_000);
 });
 
+const with_ =
+  (...codes: readonly ReasonCode[]) =>
+  ({ code }: Reason): boolean =>
+    codes.includes(code);
+
 /** What was said against the target, by predicate. */
-const reasons = {
-  resources: /(cpu|memory|gpu|storage) wanted/,
-  'pod slots': /pods wanted/,
-  taints: /^taint/,
-  cordoned: /^is cordoned/,
-  'node selector': /^needs label (?!.* to be spread)/,
-  'node affinity': /^needs (?!label).*(?<!in the same \S+)$/,
-  affinity: /^needs .* in the same/,
-  'anti-affinity': /^anti-affinity/,
-  'others’ anti-affinity': /^a pod with anti-affinity/,
-  spread: /more than elsewhere/,
-  'spread label': /to be spread by/,
-  ports: /^host port/,
-  gates: /gate/,
-  'unbound claims': /not bound yet/,
-  'missing claims': /^claim .* does not exist/,
-  'missing volumes': /^the volume of claim/,
-  'volume affinity': /^volume \S+ needs zone\./,
-  'volume zones': /^volume \S+ needs topology/,
-  'free volumes': /^no free volume/,
-  'allowed topologies': /^claim \S+ needs/,
-  'selected node': /is being made on/,
-  ReadWriteOncePod: /for one pod only/,
+const reasons: Readonly<Record<string, (reason: Reason) => boolean>> = {
+  resources: (reason) => reason.code === 'no-room' && reason.resource !== 'pods',
+  'pod slots': (reason) => reason.code === 'no-room' && reason.resource === 'pods',
+  taints: with_('taint-not-tolerated'),
+  cordoned: with_('cordoned'),
+  'node selector': with_('label-needed'),
+  'node affinity': with_('node-affinity'),
+  affinity: with_('pod-affinity'),
+  'anti-affinity': with_('anti-affinity'),
+  'others’ anti-affinity': with_('anti-affinity-of-other'),
+  spread: with_('spread-skew'),
+  'spread label': with_('spread-label-missing'),
+  ports: with_('host-port-taken'),
+  gates: with_('gated'),
+  'unbound claims': with_('claim-unbound'),
+  'missing claims': with_('claim-missing'),
+  'missing volumes': with_('volume-missing', 'claim-lost'),
+  'volume affinity': (reason) => reason.code === 'volume-affinity' && reason.terms.startsWith('zone.'),
+  'volume zones': (reason) => reason.code === 'volume-affinity' && reason.terms.startsWith('topology'),
+  'free volumes': with_('no-free-volume'),
+  'allowed topologies': with_('claim-topology'),
+  'selected node': with_('claim-elsewhere'),
+  ReadWriteOncePod: with_('claim-in-use'),
 };

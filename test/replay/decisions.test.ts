@@ -159,11 +159,16 @@ describe('with a forecast, whatever it says', () => {
       start,
     );
     expect(decision.intents.map(({ kind }) => kind)).toEqual(['power-on', 'power-on', 'power-on']);
-    expect(decision.intents[0]?.why).toBe(
-      'the forecast (constant, 90 % sure) expects pool workers to need 3 within 10m',
-    );
-    expect(decision.record.notes.join()).toContain(
-      'constant had 1.50 machines idle or missing per step, linear 2.00',
-    );
+    expect(decision.intents[0]?.reason).toMatchObject({
+      code: 'forecast-ahead',
+      pool: 'workers',
+      method: 'constant',
+      confidence: 0.9,
+      atLeast: 3,
+      leadMs: 10 * minute,
+    });
+    expect(decision.record.reasons?.notes).toMatchObject([
+      { code: 'forecast', method: 'constant', costs: { constant: 1.5, linear: 2 } },
+    ]);
   });
 });

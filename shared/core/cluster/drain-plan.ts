@@ -1,8 +1,9 @@
 import { blocked, keepsNobody } from '../decide/blockers.ts';
 import { podName } from '../decide/snapshot.ts';
+import type { Reason } from '../reasons/reason.ts';
 import type { Settings } from '../settings.ts';
 import { selects } from '../simulate/requirements.ts';
-import { byText, plural } from '../text.ts';
+import { byText } from '../text.ts';
 import type { DisruptionBudget, Pod } from './cluster.ts';
 
 /** What the server said when a pod was last asked to leave, and when to ask again. */
@@ -22,12 +23,12 @@ export interface DrainContext {
 
 export interface DrainPlan {
   /** A pod must not be moved: nothing is evicted for a drain that cannot end. */
-  readonly hopeless?: string | undefined;
+  readonly hopeless?: Reason | undefined;
   /** Everything that must be gone before the machine may go. */
   readonly leaving: readonly Pod[];
   /** To be asked now, in this order. */
   readonly evict: readonly Pod[];
-  readonly waitingFor?: string | undefined;
+  readonly waitingFor?: Reason | undefined;
 }
 
 /** system-cluster-critical; system-node-critical is above it. */
@@ -61,7 +62,7 @@ const mustGo = (pod: Pod): boolean =>
 const endsByItself = (pod: Pod): boolean =>
   pod.owner?.kind === 'Job' || pod.annotations?.[`${prefix}safe-to-evict`] === 'on-completion';
 
-function whyStays(pod: Pod, { settings, budgets, now }: DrainContext): string | undefined {
+function whyStays(pod: Pod, { settings, budgets, now }: DrainContext): Reason | undefined {
   const own = budgets.filter(
     ({ namespace, selector }) => namespace === pod.namespace && selects(selector, pod.labels ?? {}),
   );
@@ -72,17 +73,19 @@ function whatFor(
   leaving: readonly Pod[],
   staying: readonly Pod[],
   { refusals }: DrainContext,
-): string | undefined {
+): Reason | undefined {
   const refused = leaving.find((pod) => refusals.has(pod.uid) && !pod.terminating);
-  if (refused) return `${podName(refused)} to be let go: ${refusals.get(refused.uid)?.why}`;
+  if (refused)
+    return {
+      code: 'eviction-refused',
+      pod: podName(refused),
+      answer: refusals.get(refused.uid)?.why ?? '',
+    };
   const [running] = staying;
-  if (running) return `${podName(running)} to finish`;
+  if (running) return { code: 'pod-completing', pod: podName(running) };
   const ending = leaving.filter(({ terminating }) => terminating);
   const [first] = ending;
-  if (!first) return undefined;
-  return ending.length === 1
-    ? `${podName(first)} to end`
-    : `${ending.length} ${plural(ending.length, 'pod')} to end, ${podName(first)} among them`;
+  return first && { code: 'pods-terminating', pod: podName(first), pods: ending.length };
 }
 
 /** The longest pause before a pod that was refused is asked again. */

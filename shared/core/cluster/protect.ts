@@ -1,4 +1,5 @@
 import type { Machine } from '../machine/machine.ts';
+import type { Reason } from '../reasons/reason.ts';
 import type { Node } from './cluster.ts';
 
 const scaleDownDisabled = 'cluster-autoscaler.kubernetes.io/scale-down-disabled';
@@ -11,16 +12,17 @@ export function protection(
   node: Node,
   protect: readonly string[],
   ownNode: string | undefined,
-): string | undefined {
-  if (node.name === ownNode) return 'the autoscaler itself runs on it';
+): Reason | undefined {
+  if (node.name === ownNode) return { code: 'own-node' };
   // A control-plane node is never a candidate, even if it is not protected explicitly.
-  if (controlPlane.some((label) => label in node.labels)) return 'protected by control-plane';
+  if (controlPlane.some((label) => label in node.labels)) return { code: 'protected', by: 'control-plane' };
   const entry = protectedBy(machine, node, protect);
-  if (entry) return `protected by ${entry}`;
+  if (entry) return { code: 'protected', by: entry };
   if (node.annotations[scaleDownDisabled] === 'true')
-    return `protected by its annotation ${scaleDownDisabled}`;
-  if (node.annotations[doNotDisrupt] === 'true') return `protected by its annotation ${doNotDisrupt}`;
-  return machine.spec.powerState === 'on' ? 'it is to stay on (powerState: on)' : undefined;
+    return { code: 'protected-by-annotation', annotation: scaleDownDisabled };
+  if (node.annotations[doNotDisrupt] === 'true')
+    return { code: 'protected-by-annotation', annotation: doNotDisrupt };
+  return machine.spec.powerState === 'on' ? { code: 'stays-on' } : undefined;
 }
 
 /** `control-plane`, `name=nas`, a label key, or key=value: the first that matches. */

@@ -1,6 +1,6 @@
 import type { DisruptionBudget, Pod } from '../cluster/cluster.ts';
+import type { Reason } from '../reasons/reason.ts';
 import type { Settings } from '../settings.ts';
-import { seconds } from '../text.ts';
 import { podName } from './snapshot.ts';
 
 const autoscaler = 'cluster-autoscaler.kubernetes.io/';
@@ -31,12 +31,12 @@ interface Context {
 }
 
 /** Says why the pod must not be moved, or nothing. */
-type Blocker = (pod: Pod, context: Context) => string | undefined;
+type Blocker = (pod: Pod, context: Context) => Reason | undefined;
 
 const annotated: Blocker = (pod) => {
   const evict = pod.annotations?.[`${autoscaler}safe-to-evict`];
-  if (evict === 'false') return 'is not to be evicted (safe-to-evict: "false")';
-  if (evict === 'on-completion') return 'is to run to its end (safe-to-evict: on-completion)';
+  if (evict === 'false') return { code: 'not-safe-to-evict', pod: podName(pod) };
+  if (evict === 'on-completion') return { code: 'runs-to-completion', pod: podName(pod) };
   return undefined;
 };
 
@@ -44,9 +44,9 @@ const notDisrupted: Blocker = (pod, { now }) => {
   const wish = pod.annotations?.[doNotDisrupt];
   if (wish === undefined || wish === 'false') return undefined;
   const forMs = durationOf(wish);
-  if (forMs === undefined) return `is not to be disrupted (${doNotDisrupt})`;
+  if (forMs === undefined) return { code: 'do-not-disrupt', pod: podName(pod) };
   const left = pod.createdAt + forMs - now;
-  return left > 0 ? `is not to be disrupted for another ${seconds(left)} (${doNotDisrupt})` : undefined;
+  return left > 0 ? { code: 'do-not-disrupt', pod: podName(pod), forMs: left } : undefined;
 };
 
 const localData: Blocker = (pod, { settings }) => {
@@ -55,35 +55,33 @@ const localData: Blocker = (pod, { settings }) => {
     ?.split(',')
     .map((name) => name.trim());
   const volume = pod.localVolumes.find((name) => !safe?.includes(name));
-  return volume === undefined ? undefined : `has data on the node (volume ${volume})`;
+  return volume === undefined ? undefined : { code: 'local-data', pod: podName(pod), volume };
 };
 
 const irreplaceable: Blocker = (pod) => {
   if (pod.movable || (pod.owner && replacers.has(pod.owner.kind))) return undefined;
-  if (pod.owner?.kind === 'Job') return 'belongs to a Job and would begin anew';
+  if (pod.owner?.kind === 'Job') return { code: 'job-pod', pod: podName(pod) };
   return pod.owner
-    ? `belongs to a ${pod.owner.kind}, which may not make it anew`
-    : 'has no controller that would make it anew';
+    ? { code: 'other-owner', pod: podName(pod), owner: pod.owner.kind }
+    : { code: 'no-controller', pod: podName(pod) };
 };
 
 const critical: Blocker = (pod, { budgets }) => {
   if (budgets.length > 0) return undefined;
-  if (pod.namespace === 'kube-system') return 'is a system pod without a PodDisruptionBudget';
-  return (pod.priority ?? 0) >= criticalPriority
-    ? 'is critical and without a PodDisruptionBudget'
-    : undefined;
+  if (pod.namespace === 'kube-system') return { code: 'system-pod', pod: podName(pod) };
+  return (pod.priority ?? 0) >= criticalPriority ? { code: 'critical-pod', pod: podName(pod) } : undefined;
 };
 
 /** Facts that some owner states outright come before those that are guessed at. */
 const blockers: readonly Blocker[] = [annotated, notDisrupted, localData, irreplaceable, critical];
 
 /** Why the pod keeps its node, or nothing. `safe-to-evict: "true"` overrules all but an explicit no. */
-export function blocked(pod: Pod, context: Context): string | undefined {
+export function blocked(pod: Pod, context: Context): Reason | undefined {
   const explicit = notDisrupted(pod, context);
   if (!explicit && pod.annotations?.[`${autoscaler}safe-to-evict`] === 'true') return undefined;
   for (const blocker of blockers) {
     const why = blocker(pod, context);
-    if (why) return `${podName(pod)} ${why}`;
+    if (why) return why;
   }
   return undefined;
 }

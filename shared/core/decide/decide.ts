@@ -1,4 +1,4 @@
-import { describeForecast } from '../forecast/pool-forecast.ts';
+import { distinct, type Reason, textOf } from '../reasons/reason.ts';
 import { scaleDown } from '../scale-down/scale-down.ts';
 import { leftToOthers } from '../scale-up/candidates.ts';
 import { usualEffort } from '../scale-up/plan.ts';
@@ -30,17 +30,23 @@ export function decide(snapshot: Snapshot, now: number, effort = usualEffort): C
   const down = scaleDown(situation, world, minimums, relief, up);
   const intents = [...up.intents, ...down.intents];
   const candidates = everyMachine(situation.machines, onceEach([...up.candidates, ...down.candidates]));
+  const reasons = {
+    wants: up.wants,
+    limits: distinct([...up.limits, ...down.limits]),
+    notes: [...notesOf(snapshot), ...relief.notes],
+  };
   const record: DecisionRecord = {
     at: now,
     digest: digestOf(snapshot, now),
     summary: '',
     demand: up.demand,
-    wants: up.wants,
+    wants: reasons.wants.map(textOf),
     candidates: bounded(candidates),
     offers: up.offers,
-    limits: [...new Set([...up.limits, ...down.limits])],
+    limits: reasons.limits.map(textOf),
     unmet: up.unmet,
-    notes: [...notesOf(snapshot), ...relief.notes],
+    notes: reasons.notes.map(textOf),
+    reasons,
     intents,
   };
   return {
@@ -59,17 +65,21 @@ function onceEach(candidates: readonly Candidate[]): readonly Candidate[] {
   return candidates.filter((one) => !isIdle(one) || !busy.has(one.machine));
 }
 
-function notesOf({ pools, cluster, triggers, forecasts = [] }: Snapshot): string[] {
-  const others = pools.filter(({ managedBy }) => managedBy !== 'bamel').map(({ name }) => leftToOthers(name));
-  const odd = (triggers ?? []).flatMap(({ pool, trigger, note }) =>
-    note === undefined ? [] : [`trigger ${trigger} of pool ${pool}: ${note}`],
-  );
-  return [...others.sort(), ...(cluster.unread ?? []), ...odd, ...forecasts.map(describeForecast)];
+function notesOf({ pools, cluster, triggers, forecasts = [] }: Snapshot): Reason[] {
+  const others = pools.flatMap(({ name, managedBy }) => (managedBy === 'bamel' ? [] : [name]));
+  return [
+    ...others.sort().map(leftToOthers),
+    ...(cluster.unread ?? []).map((what): Reason => ({ code: 'not-read', what })),
+    ...(triggers ?? []).flatMap(({ pool, trigger, note }): Reason[] =>
+      note === undefined ? [] : [{ code: 'trigger-note', pool, trigger, note }],
+    ),
+    ...forecasts.map((forecast): Reason => ({ code: 'forecast', ...forecast })),
+  ];
 }
 
 /** Of what is lent: by whom. */
 const nameOf = ({ kind, machine, make }: Intent): string =>
-  kind === 'power-on' && typeof make?.offer === 'string' ? `${machine} (lent by ${make.offer})` : machine;
+  kind === 'power-on' && typeof make?.offer === 'string' ? `${machine} (from offer ${make.offer})` : machine;
 
 /** A summary is for reading at a glance: beyond so many, machines are counted. */
 const mostNamed = 10;
@@ -93,8 +103,8 @@ function summarize({ intents, demand, unmet }: DecisionRecord): string {
   const parts = [
     ...(on ? [`power on ${on}${waiting > 0 ? ` for ${waiting} ${plural(waiting, 'pod')}` : ''}`] : []),
     ...(on || larger ? [] : [room]),
-    ...(larger ? [`make ${larger} larger`] : []),
-    ...(back ? [`call off the drain of ${back}`] : []),
+    ...(larger ? [`enlarge ${larger}`] : []),
+    ...(back ? [`cancel the drain of ${back}`] : []),
     off ? `drain and power off ${off}` : 'nothing to power off',
   ];
   if (left > 0) parts.push(`no machine for ${left} ${plural(left, 'pod')}`);

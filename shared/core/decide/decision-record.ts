@@ -1,5 +1,6 @@
 import { lifecycle } from '../machine/lifecycle.ts';
 import type { Machine } from '../machine/machine.ts';
+import { because } from '../reasons/reason.ts';
 import { byText } from '../text.ts';
 import type { Candidate } from './decision.ts';
 
@@ -14,7 +15,11 @@ export function everyMachine(machines: readonly Machine[], candidates: readonly 
     .filter(({ spec }) => !named.has(spec.name))
     .map(({ spec, status }): Candidate => {
       const { means, waitsFor } = lifecycle[status.state];
-      return { machine: spec.name, verdict: 'kept', why: `${means}; waits for ${waitsFor}` };
+      return {
+        machine: spec.name,
+        verdict: 'kept',
+        ...because({ code: 'between-states', state: status.state, means, waitsFor }),
+      };
     });
   return [...candidates, ...others].sort((a, b) => byText(a.machine, b.machine));
 }

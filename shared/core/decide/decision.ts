@@ -1,17 +1,17 @@
+import type { Explained, Reason } from '../reasons/reason.ts';
+
 /** An intent, stored before it is carried out. */
-export interface Intent {
+export interface Intent extends Explained {
   readonly kind: 'power-on' | 'drain' | 'cancel-drain' | 'resize';
   readonly machine: string;
-  readonly why: string;
   /** A machine made on demand, or made larger: its description as people would write it, written with the intent. */
   readonly make?: Readonly<Record<string, unknown>> | undefined;
 }
 
 /** A machine that was considered, and the verdict. */
-export interface Candidate {
+export interface Candidate extends Explained {
   readonly machine: string;
   readonly verdict: Intent['kind'] | 'rejected' | 'kept';
-  readonly why: string;
   readonly watts?: number | undefined;
   /** What an hour of it costs, where it is lent; of one that grows, an hour of what is added. */
   readonly price?: number | undefined;
@@ -22,11 +22,10 @@ export interface Candidate {
 }
 
 /** An offer of a remote cluster to a pool, and its use. */
-export interface OfferVerdict {
+export interface OfferVerdict extends Explained {
   readonly offer: string;
   readonly pool: string;
   readonly verdict: 'power-on' | 'resize' | 'rejected';
-  readonly why: string;
   /** How many of the pods that need one a slice of it would hold, and what an hour of that slice would cost. */
   readonly pods?: number | undefined;
   readonly price?: number | undefined;
@@ -44,11 +43,10 @@ export interface DemandGroup {
   readonly unmodelled?: readonly string[] | undefined;
 }
 
-export interface Unmet {
+export interface Unmet extends Explained {
   /** One of them. */
   readonly pod: string;
   readonly pods: number;
-  readonly why: string;
   /** Which have, or could make, a machine that could run them were it on and empty; absent: not judged one by one. */
   readonly pools?: readonly string[] | undefined;
 }
@@ -70,6 +68,8 @@ export interface DecisionRecord {
   readonly unmet: readonly Unmet[];
   /** Remarks: ignored input, and work of other components. */
   readonly notes: readonly string[];
+  /** The same with their codes and facts; absent from records of before there were any. */
+  readonly reasons?: Readonly<Record<'wants' | 'limits' | 'notes', readonly Reason[]>> | undefined;
   readonly intents: readonly Intent[];
 }
 

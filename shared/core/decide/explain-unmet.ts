@@ -1,5 +1,6 @@
 import { capacityOf, lifecycle } from '../machine/lifecycle.ts';
 import type { Machine } from '../machine/machine.ts';
+import { because, type Reason, textOf } from '../reasons/reason.ts';
 import type { Eligible } from '../scale-up/candidates.ts';
 import type { Chooser } from '../scale-up/greedy.ts';
 import { type Box, head, nextOf } from '../scale-up/machine-groups.ts';
@@ -12,7 +13,7 @@ import {
   rollback,
   type World,
 } from '../simulate/simulated-cluster.ts';
-import { byText, plural, seconds } from '../text.ts';
+import { byText } from '../text.ts';
 import type { OfferVerdict, Unmet } from './decision.ts';
 import { type Group, windowOf } from './demand.ts';
 import type { Situation } from './indexed-snapshot.ts';
@@ -24,15 +25,18 @@ const mostTold = 50;
 /** And so many offers with each. */
 const mostOffers = 8;
 
+/** And so many reasons of machines. */
+const mostReasons = 8;
+
 /** Why each machine that could have been powered on was not, and which limits had a part in it. */
 export function refusals(
   { world, shelves, room }: Chooser,
   { rejected: known }: Eligible,
   needy: readonly Group[],
   unserved: boolean,
-): { readonly rejected: Map<string, string>; readonly limits: string[] } {
+): { readonly rejected: Map<string, Reason>; readonly limits: Reason[] } {
   const rejected = new Map(known);
-  const limits = new Set<string>();
+  const limits = new Set<Reason>();
   for (const shelf of shelves) {
     if (shelf.make?.lending?.grows) continue;
     const help = whyNoHelp(world, nextOf(shelf) ?? shelf.example, needy);
@@ -47,13 +51,13 @@ export function refusals(
   return { rejected, limits: [...limits] };
 }
 
-const notNeeded = 'not needed';
+const notNeeded: Reason = { code: 'not-needed' };
 
 const rest = ({ members, next }: Box): readonly Machine[] => members.slice(next);
 
 /** As the first pod that needs one would find it; "not needed" where it would do for somebody. */
-function whyNoHelp(world: World, machine: Machine, needy: readonly Group[]): string {
-  let first: string | undefined;
+function whyNoHelp(world: World, machine: Machine, needy: readonly Group[]): Reason {
+  let first: Reason | undefined;
   for (const { kind } of needy) {
     const why = misfitOn(world, kind, machine);
     if (why === undefined) return notNeeded;
@@ -63,7 +67,7 @@ function whyNoHelp(world: World, machine: Machine, needy: readonly Group[]): str
 }
 
 /** Why the pod could not run on the machine were it on and empty. */
-export function misfitOn(world: World, kind: PodKind, machine: Machine): string | undefined {
+export function misfitOn(world: World, kind: PodKind, machine: Machine): Reason | undefined {
   const before = mark(world);
   const place = addMachine(world, machine);
   const why = misfit(world, kind, place);
@@ -78,7 +82,7 @@ export function whyUnmet(
   { shelves }: Pick<Chooser, 'shelves'>,
   groups: readonly Group[],
   left: Int32Array,
-  rejected: ReadonlyMap<string, string>,
+  rejected: ReadonlyMap<string, Reason>,
   offers: readonly OfferVerdict[],
 ): Unmet[] {
   const unserved = groups.flatMap((group, index) => {
@@ -86,29 +90,29 @@ export function whyUnmet(
     return pods > 0 ? [{ group, pods }] : [];
   });
   const made = shelves.flatMap(({ make, example }) => (make && !make.lending?.grows ? [example] : []));
-  const lent = offers.map(({ offer, why }) => `offer ${offer}: ${why}`);
-  const told = unserved.slice(0, mostTold).map(({ group, pods }) => {
+  const told = offers
+    .flatMap(({ offer, reason }) => (reason ? [{ offer, reason }] : []))
+    .slice(0, mostOffers);
+  const named = unserved.slice(0, mostTold).map(({ group, pods }) => {
     const misfits = misfitsOf([...situation.machines, ...made], world, group, rejected);
+    const main = mainReason(situation, misfits, shelves.length > 0, group, rejected);
     const pools = [...misfits].flatMap(([{ spec }, why]) => (why === undefined ? [spec.pool] : []));
     return {
       pod: podName(group.first),
       pods,
-      why: [
-        reasons(situation, misfits, shelves.length > 0, group, rejected),
-        ...lent.slice(0, mostOffers),
-      ].join('; '),
+      ...because(told.length > 0 ? { code: 'nor-offers', because: main, offers: told } : main),
       pools: [...new Set(pools)].sort(byText),
     };
   });
   const others = unserved.slice(mostTold);
   const [next] = others;
-  if (!next) return told;
+  if (!next) return named;
   return [
-    ...told,
+    ...named,
     {
       pod: podName(next.group.first),
       pods: others.reduce((sum, { pods }) => sum + pods, 0),
-      why: `${others.length} more kinds of pods are not served`,
+      ...because({ code: 'more-groups', groups: others.length }),
     },
   ];
 }
@@ -118,36 +122,39 @@ function misfitsOf(
   machines: readonly Machine[],
   world: World,
   { kind }: Group,
-  rejected: ReadonlyMap<string, string>,
-): ReadonlyMap<Machine, string | undefined> {
-  const judged = new Map<string, string | undefined>();
+  rejected: ReadonlyMap<string, Reason>,
+): ReadonlyMap<Machine, Reason | undefined> {
+  const judged = new Map<string, Reason | undefined>();
   const { impossible } = kind;
-  const misfitOf = (machine: Machine): string | undefined =>
+  const misfitOf = (machine: Machine): Reason | undefined =>
     impossible ?? misfitLike(world, kind, machine, rejected.has(machine.spec.name), judged);
   return new Map(machines.map((machine) => [machine, misfitOf(machine)]));
 }
 
-function reasons(
+function mainReason(
   situation: Situation,
-  misfits: ReadonlyMap<Machine, string | undefined>,
+  misfits: ReadonlyMap<Machine, Reason | undefined>,
   offers: boolean,
   { kind, age }: Group,
-  rejected: ReadonlyMap<string, string>,
-): string {
+  rejected: ReadonlyMap<string, Reason>,
+): Reason {
   const { machines, pools, settings } = situation;
   if (kind.impossible !== undefined) return kind.impossible;
-  if (machines.length === 0 && !offers) return 'there are no machines in the inventory';
+  if (machines.length === 0 && !offers) return { code: 'no-machines' };
   if (age === 0 && pools.length > 0) {
     const shortest = Math.min(...pools.map((pool) => windowOf(pool, settings)));
-    return `it has not waited long enough yet (${shortest > 0 ? seconds(shortest) : 'its own scale-up delay'})`;
+    return { code: 'waits-too-short', ms: shortest > 0 ? shortest : undefined };
   }
-  const counts = new Map<string, number>();
+  const counts = new Map<string, { count: number; readonly reason: Reason }>();
   for (const machine of machines) {
-    const why = misfits.get(machine) ?? rejected.get(machine.spec.name) ?? busy(machine);
-    counts.set(why, (counts.get(why) ?? 0) + 1);
+    const reason = misfits.get(machine) ?? rejected.get(machine.spec.name) ?? busy(machine);
+    const text = textOf(reason);
+    const known = counts.get(text);
+    if (known) known.count += 1;
+    else counts.set(text, { count: 1, reason });
   }
-  const listed = [...counts].sort((a, b) => b[1] - a[1]).map(([why, count]) => `${count}: ${why}`);
-  return `0 of ${machines.length} ${plural(machines.length, 'machine')} can run it (${listed.slice(0, 8).join('; ')})`;
+  const reasons = [...counts.values()].sort((a, b) => b.count - a.count).slice(0, mostReasons);
+  return { code: 'no-machine-fits', machines: machines.length, reasons };
 }
 
 /** Machines that are alike to every pod are judged once. */
@@ -156,8 +163,8 @@ function misfitLike(
   kind: PodKind,
   machine: Machine,
   off: boolean,
-  judged: Map<string, string | undefined>,
-): string | undefined {
+  judged: Map<string, Reason | undefined>,
+): Reason | undefined {
   const { nodeClass, free, domains } = world.sites.ofMachine(machine);
   // The host name of a machine that stays off is its own: nothing is there that a pod could mind.
   const around = off ? domains.filter((_, key) => key !== world.topology.hostnameKey) : domains;
@@ -166,7 +173,9 @@ function misfitLike(
   return judged.get(key);
 }
 
-const busy = (machine: Machine): string =>
-  capacityOf(machine) === 'leaving'
-    ? lifecycle[machine.status.state].means
-    : 'its room is taken by other pods';
+function busy(machine: Machine): Reason {
+  const { state } = machine.status;
+  return capacityOf(machine) === 'leaving'
+    ? { code: 'in-state', state, means: lifecycle[state].means }
+    : { code: 'room-taken' };
+}

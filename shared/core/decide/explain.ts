@@ -1,4 +1,5 @@
 import { describeAmount } from '../cluster/resources.ts';
+import { type Reason, textOf } from '../reasons/reason.ts';
 import { createWorld, kindOf, misfit } from '../simulate/simulated-cluster.ts';
 import { byText, plural } from '../text.ts';
 import { decide } from './decide.ts';
@@ -19,16 +20,17 @@ export function explainPod(snapshot: Snapshot, name: string, now: number): strin
   const kind = kindOf(world, pod);
   const verdicts = new Map(decision.candidates.map((candidate) => [candidate.machine, candidate]));
   const why = new Map<string, string[]>();
-  const say = (reason: string, who: string): void => {
-    why.set(reason, [...(why.get(reason) ?? []), who]);
+  const reasons: Reason[] = [];
+  const say = (text: string, who: string): void => {
+    why.set(text, [...(why.get(text) ?? []), who]);
   };
   for (const machine of snapshot.machines) {
     const there = world.byNode.get(machine.status.kubernetesNode ?? machine.spec.name);
     const bad = there ? misfit(world, kind, there) : misfitOn(world, kind, machine);
-    say(
-      bad ?? `would do, but ${verdicts.get(machine.spec.name)?.why ?? 'others are served first'}`,
-      machine.spec.name,
-    );
+    const verdict = verdicts.get(machine.spec.name);
+    const reason = bad ?? verdict?.reason;
+    if (reason) reasons.push(reason);
+    say(bad ? textOf(bad) : `fits, but ${verdict?.why ?? 'other pods are served first'}`, machine.spec.name);
   }
   const unmet = decision.record.unmet.find((one) => one.pod === name)?.why;
   return [
@@ -36,25 +38,26 @@ export function explainPod(snapshot: Snapshot, name: string, now: number): strin
     ...columns([...why].map(([reason, who]) => [listed(who), reason])),
     ...(why.size === 0 && unmet ? [`  ${unmet}`] : []),
     ...section('Offers', offerLines(decision.record.offers ?? [])),
-    ...helps([...why.keys()]),
+    ...helps(reasons),
   ];
 }
 
 function comes(candidates: readonly Candidate[], place: string): string {
   const found = candidates.find(({ machine }) => machine === place);
   if (found?.verdict === 'power-on') return 'is to be powered on for it';
-  if (found?.verdict === 'resize') return 'is to be made larger for it';
-  if (found?.verdict === 'cancel-drain') return 'is not drained after all, for it';
+  if (found?.verdict === 'resize') return 'is to be enlarged for it';
+  if (found?.verdict === 'cancel-drain') return 'has its drain cancelled for it';
   return 'has room for it, or will have when it is Ready';
 }
 
 /** What a person could change. */
-function helps(reasons: readonly string[]): string[] {
-  const limits = reasons.flatMap((reason) => {
-    const match = /pool (\S+) is at (maxNodes|cpuCores|memoryMiB|hourlyCost) ([\d.]+)/.exec(reason);
-    return match ? [`raise ${match[1]}.limits.${match[2]} above ${match[3]}`] : [];
-  });
-  return limits.length > 0 ? [`To run it: ${limits.join(', or ')}.`] : [];
+function helps(reasons: readonly Reason[]): string[] {
+  const limits = reasons.flatMap((reason) =>
+    reason.code === 'at-limit' && reason.pool !== undefined
+      ? [`raise ${reason.pool}.limits.${reason.limit} above ${reason.most}`]
+      : [],
+  );
+  return limits.length > 0 ? [`To run it: ${[...new Set(limits)].join(', or ')}.`] : [];
 }
 
 /** What became of one machine in a fresh look, and why. */
@@ -79,7 +82,7 @@ export function explainDecision(record: DecisionRecord): string[] {
       'Demand',
       demand.map(
         ({ pods, requests, example, room, served }) =>
-          `${pods} × ${describeRequests(requests)}, for one ${example}: ${room} have room, ${served} get it`,
+          `${pods} × ${describeRequests(requests)} (e.g. ${example}): ${room} have room, ${served} get it`,
       ),
     ),
     ...section('Wants', wants),

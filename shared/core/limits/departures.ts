@@ -1,17 +1,17 @@
 import { nodeOfMachine, type Situation } from '../decide/indexed-snapshot.ts';
 import { capacityOf } from '../machine/lifecycle.ts';
 import type { Machine } from '../machine/machine.ts';
+import type { Reason } from '../reasons/reason.ts';
 import type { Budget, DisruptionReason, PoolSpec } from '../settings.ts';
-import { seconds } from '../text.ts';
 import { failedAt, leftAt, poweredOnAt } from './times.ts';
 import { isOpen, type Minimum } from './windows.ts';
 
 /** How many more may be sent away in this decision. */
 export interface Departures {
   /** Why nothing of the machine's pool may leave now, whatever the machine; or nothing. */
-  halted(pool: PoolSpec): string | undefined;
+  halted(pool: PoolSpec): Reason | undefined;
   /** Why this one may not leave beside those that already do, or nothing. */
-  refusal(machine: Machine, pool: PoolSpec, reason: DisruptionReason): string | undefined;
+  refusal(machine: Machine, pool: PoolSpec, reason: DisruptionReason): Reason | undefined;
   take(machine: Machine): void;
 }
 
@@ -19,7 +19,7 @@ export function createDepartures(
   situation: Situation,
   minimums: ReadonlyMap<string, Minimum>,
   /** Pools whose triggers say that nothing leaves, and why. */
-  gates: ReadonlyMap<string, string>,
+  gates: ReadonlyMap<string, Reason>,
 ): Departures {
   const { machines, members, settings, now, cluster } = situation;
   const of = (pool: string): readonly Machine[] => members.get(pool) ?? [];
@@ -47,9 +47,9 @@ export function createDepartures(
       if (minimum?.keep && serving - gone <= minimum.keep.nodes) return minimum.keep.why;
       const { maxConcurrent } = pool.scaleDown;
       if (maxConcurrent > 0 && leaving + gone >= maxConcurrent)
-        return `pool ${pool.name} lets ${maxConcurrent} leave at once (maxConcurrent)`;
+        return { code: 'max-concurrent', pool: pool.name, most: maxConcurrent };
       const byPool = overBudget(poolBudgets.get(pool.name) ?? [], reason, serving + leaving, leaving + gone);
-      if (byPool) return `${byPool} of pool ${pool.name}`;
+      if (byPool) return { code: 'disruption-budget', budget: byPool, pool: pool.name };
       const inAll = takenInAll();
       const byCluster = overBudget(
         clusterBudgets,
@@ -57,8 +57,8 @@ export function createDepartures(
         everyone.serving + everyone.leaving,
         everyone.leaving + inAll,
       );
-      if (byCluster) return byCluster;
-      return readyNodes - inAll <= 1 ? 'it is the last Ready node' : undefined;
+      if (byCluster) return { code: 'disruption-budget', budget: byCluster };
+      return readyNodes - inAll <= 1 ? { code: 'last-ready-node' } : undefined;
     },
     take: ({ spec }) => taken.set(spec.pool, takenIn(spec.pool) + 1),
   };
@@ -81,7 +81,7 @@ function overBudget(
     if (reasons && !reasons.includes(reason)) continue;
     const allowed = 'count' in nodes ? nodes.count : Math.ceil(nodes.share * on);
     if (leaving >= allowed)
-      return `the budget ${'count' in nodes ? nodes.count : `${Math.round(nodes.share * 100)}%`}`;
+      return 'count' in nodes ? String(nodes.count) : `${Math.round(nodes.share * 100)}%`;
   }
   return undefined;
 }
@@ -91,25 +91,25 @@ function haltOf(
   pool: PoolSpec,
   members: readonly Machine[],
   situation: Situation,
-  gate: string | undefined,
-): string | undefined {
+  gate: Reason | undefined,
+): Reason | undefined {
   const { settings, now } = situation;
   const serving = members.filter((machine) => capacityOf(machine) === 'serving');
   const unready = serving.filter((machine) => !nodeOfMachine(situation, machine)?.ready).length;
   const { count, share } = settings.unready;
   if (unready > count && unready > share * serving.length)
-    return `${unready} of ${serving.length} nodes of pool ${pool.name} are not Ready: nothing of it is powered off`;
+    return { code: 'pool-unready', pool: pool.name, unready, serving: serving.length };
   const { afterScaleUpMs, afterScaleDownMs, afterFailureMs } = settings.cooldowns;
-  const pauses: readonly [string, number, (machine: Machine) => number][] = [
-    ['a power-on', afterScaleUpMs, poweredOnAt],
-    ['one that left', afterScaleDownMs, leftAt],
-    ['a failure', afterFailureMs, failedAt],
+  const pauses: readonly ['power-on' | 'power-off' | 'failure', number, (machine: Machine) => number][] = [
+    ['power-on', afterScaleUpMs, poweredOnAt],
+    ['power-off', afterScaleDownMs, leftAt],
+    ['failure', afterFailureMs, failedAt],
   ];
-  for (const [what, pause, at] of pauses) {
-    if (pause === 0) continue;
+  for (const [after, pauseMs, at] of pauses) {
+    if (pauseMs === 0) continue;
     const last = members.reduce((latest, machine) => Math.max(latest, at(machine)), 0);
-    if (last > 0 && now - last < pause)
-      return `pool ${pool.name} pauses ${seconds(pause)} after ${what}: ${seconds(pause - (now - last))} to go`;
+    if (last > 0 && now - last < pauseMs)
+      return { code: 'cooldown', pool: pool.name, after, pauseMs, leftMs: pauseMs - (now - last) };
   }
   return gate;
 }

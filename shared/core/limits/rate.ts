@@ -1,4 +1,5 @@
 import type { MachineSpec } from '../machine/machine.ts';
+import type { Reason } from '../reasons/reason.ts';
 import type { Settings } from '../settings.ts';
 
 /** A power-on of the last minute. */
@@ -17,18 +18,18 @@ export function tooMany(
   recent: readonly PowerOn[],
   { perMinute, perRack, perCircuit }: Settings['rateLimits'],
   now: number,
-): string | undefined {
+): Reason | undefined {
   const counted = lastMinute(recent, now);
-  const full = (limit: number, where: string, like: (one: PowerOn) => boolean): string | undefined =>
+  const full = (limit: number, where: string, like: (one: PowerOn) => boolean): Reason | undefined =>
     limit > 0 && counted.filter(like).length >= limit
-      ? `${limit} power-ons a minute ${where} are allowed`
+      ? { code: 'rate-limited', where, most: limit }
       : undefined;
   return (
-    full(perMinute, 'in all', () => true) ??
-    (rack === undefined ? undefined : full(perRack, `in rack ${rack}`, (one) => one.rack === rack)) ??
+    full(perMinute, 'the cluster', () => true) ??
+    (rack === undefined ? undefined : full(perRack, `rack ${rack}`, (one) => one.rack === rack)) ??
     (powerCircuit === undefined
       ? undefined
-      : full(perCircuit, `on circuit ${powerCircuit}`, (one) => one.powerCircuit === powerCircuit))
+      : full(perCircuit, `circuit ${powerCircuit}`, (one) => one.powerCircuit === powerCircuit))
   );
 }
 

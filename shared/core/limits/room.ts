@@ -1,15 +1,16 @@
-import { describeAmount } from '../cluster/resources.ts';
 import type { Situation } from '../decide/indexed-snapshot.ts';
 import { capacityOf } from '../machine/lifecycle.ts';
 import type { Machine, MachineSpec } from '../machine/machine.ts';
-import { isHeld, money, offersById, rateOf, rounding } from '../remote/slice-rules.ts';
+import type { Ceiling } from '../reasons/limits.ts';
+import type { Reason } from '../reasons/reason.ts';
+import { isHeld, offersById, rateOf, rounding } from '../remote/slice-rules.ts';
 import type { Ceilings } from '../settings.ts';
 import { poweredOnAt } from './times.ts';
 
 /** How much more may be powered on in this decision. */
 export interface Room {
   /** Why the machine may not be powered on now, or nothing. */
-  refusal(spec: MachineSpec): string | undefined;
+  refusal(spec: MachineSpec): Reason | undefined;
   take(spec: MachineSpec): void;
   giveBack(spec: MachineSpec): void;
   /** How much more of a resource, or of `cost`, a machine like this may have. */
@@ -35,7 +36,7 @@ interface Meter {
   readonly amount: Amount;
   readonly most: number;
   used: number;
-  readonly text: string;
+  readonly why: Reason;
 }
 
 /** What is on or on its way counts, and so does what is leaving: it is still on. */
@@ -68,7 +69,7 @@ export function createRoom(situation: Situation): Room {
     refusal: (spec) => {
       for (const meter of ofSpec(spec))
         if (meter.used + meter.amount(spec) > meter.most + (meter.what === cost ? rounding : 0))
-          return meter.text;
+          return meter.why;
       return undefined;
     },
     take: (spec) => change(spec, 1),
@@ -97,31 +98,36 @@ const of =
 const sum = (specs: readonly MachineSpec[], amount: Amount): number =>
   specs.reduce((total, spec) => total + amount(spec), 0);
 
-function ceilings(limits: Ceilings, who: string, one: Amount, { specs, cost: costs, pool }: On): Meter[] {
+function ceilings(limits: Ceilings, one: Amount, { specs, cost: costs, pool }: On): Meter[] {
   const { maxNodes, cpuCores, memoryMiB, hourlyCost = 0 } = limits;
-  const is = (name: string, most: number): string => `${who} is at ${name} ${most}`;
+  const at = (limit: Ceiling['limit'], most: number): Reason => ({
+    code: 'at-limit',
+    ...(pool !== undefined && { pool }),
+    limit,
+    most,
+  });
   const rows: Meter[] = [
-    { amount: one, most: maxNodes, used: specs.length, text: is('maxNodes', maxNodes) },
+    { amount: one, most: maxNodes, used: specs.length, why: at('maxNodes', maxNodes) },
     {
       what: 'cpu',
       amount: of('cpu'),
       most: cpuCores * 1000,
       used: sum(specs, of('cpu')),
-      text: is('cpuCores', cpuCores),
+      why: at('cpuCores', cpuCores),
     },
     {
       what: 'memory',
       amount: of('memory'),
       most: memoryMiB * MiB,
       used: sum(specs, of('memory')),
-      text: is('memoryMiB', memoryMiB),
+      why: at('memoryMiB', memoryMiB),
     },
     {
       what: cost,
       amount: ({ pricing }) => pricing?.hourlyRate ?? 0,
       most: hourlyCost,
       used: costs,
-      text: `${is('hourlyCost', hourlyCost)}: its budget of ${money(hourlyCost)} per hour is used up`,
+      why: at('hourlyCost', hourlyCost),
     },
   ];
   return rows.filter(({ most }) => most > 0).map((row) => ({ ...row, pool }));
@@ -139,7 +145,7 @@ function poolMeters(situation: Situation, one: Amount): Meter[] {
   const { pools, members } = situation;
   return pools.flatMap((pool) => {
     const all = members.get(pool.name) ?? [];
-    const rows = ceilings(pool.limits, `pool ${pool.name}`, one, {
+    const rows = ceilings(pool.limits, one, {
       specs: all.filter(isOn).map(({ spec }) => spec),
       cost: costOf(all, situation),
       pool: pool.name,
@@ -149,7 +155,7 @@ function poolMeters(situation: Situation, one: Amount): Meter[] {
         amount: one,
         most: pool.scaleUp.batchSize,
         used: all.filter((machine) => capacityOf(machine) === 'coming').length,
-        text: `pool ${pool.name} has ${pool.scaleUp.batchSize} on their way (batchSize)`,
+        why: { code: 'batch-full', pool: pool.name, most: pool.scaleUp.batchSize },
         pool: pool.name,
       });
     return rows;
@@ -163,7 +169,7 @@ function clusterMeters(situation: Situation, one: Amount): Meter[] {
     .filter(({ name }) => !machineOfNode.has(name))
     .map(({ name, allocatable }) => ({ name, pool: '', powerInterface: '', resources: allocatable }));
   const on = machines.filter(isOn).map(({ spec }) => spec);
-  return ceilings(settings.limits, 'the cluster', one, {
+  return ceilings(settings.limits, one, {
     specs: [...on, ...strangers],
     cost: costOf(machines, situation),
   });
@@ -181,7 +187,7 @@ function offerMeters({ offers = [], machines }: Situation): Meter[] {
       amount: of(name),
       most,
       used: sum(held, of(name)),
-      text: `offer ${id} lends ${describeAmount(name, most)} and no more`,
+      why: { code: 'offer-used-up', offer: id, resource: name, most },
     }));
   });
 }
@@ -190,21 +196,22 @@ function offerMeters({ offers = [], machines }: Situation): Meter[] {
 function rateMeters({ settings, machines, now }: Situation, one: Amount): Meter[] {
   const recent = machines.filter((machine) => poweredOnAt(machine) > now - minuteMs).map(({ spec }) => spec);
   const { perMinute, perRack, perCircuit } = settings.rateLimits;
-  const meter = (most: number, text: string, counts: (spec: MachineSpec) => boolean): Meter => {
+  const meter = (most: number, where: string, counts: (spec: MachineSpec) => boolean): Meter => {
     const amount: Amount = (spec) => (counts(spec) ? one(spec) : 0);
-    return { amount, most, used: recent.filter(counts).length, text };
+    return {
+      amount,
+      most,
+      used: recent.filter(counts).length,
+      why: { code: 'rate-limited', where, most },
+    };
   };
   const per = (field: 'rack' | 'powerCircuit', most: number, name: string): Meter[] => {
     if (most === 0) return [];
     const values = new Set(machines.flatMap(({ spec }) => spec[field] ?? []));
-    return [...values].map((value) =>
-      meter(most, `${name} ${value} may have ${most} power-ons per minute`, (spec) => spec[field] === value),
-    );
+    return [...values].map((value) => meter(most, `${name} ${value}`, (spec) => spec[field] === value));
   };
   return [
-    ...(perMinute > 0
-      ? [meter(perMinute, `there may be ${perMinute} power-ons per minute`, () => true)]
-      : []),
+    ...(perMinute > 0 ? [meter(perMinute, 'the cluster', () => true)] : []),
     ...per('rack', perRack, 'rack'),
     ...per('powerCircuit', perCircuit, 'circuit'),
   ];

@@ -1,3 +1,4 @@
+import type { Reason } from '../reasons/reason.ts';
 import type { PoolSpec, Window } from '../settings.ts';
 import { sinceLast } from './cron.ts';
 
@@ -9,16 +10,16 @@ export function isOpen({ cron, forMs, timeZone }: Window, now: number): boolean 
 
 export interface Minimum {
   readonly nodes: number;
-  readonly why: string;
+  readonly why: Reason;
   /** So many that are on stay on; none is powered on for it. */
-  readonly keep?: { readonly nodes: number; readonly why: string } | undefined;
+  readonly keep?: { readonly nodes: number; readonly why: Reason } | undefined;
 }
 
 /** How many of a pool are to be on now: its minimum, or what an open window asks for, a boot time ahead of it. */
 export function minimumOf(pool: PoolSpec, now: number, bootMs: number): Minimum {
   let best: Minimum = {
     nodes: pool.limits.minNodes,
-    why: `pool ${pool.name} keeps at least ${pool.limits.minNodes} on`,
+    why: { code: 'pool-minimum', pool: pool.name, nodes: pool.limits.minNodes },
   };
   for (const window of pool.schedule) {
     if (window.minNodes <= best.nodes) continue;
@@ -26,9 +27,12 @@ export function minimumOf(pool: PoolSpec, now: number, bootMs: number): Minimum 
     if (!open && !isOpen(window, now + bootMs)) continue;
     best = {
       nodes: window.minNodes,
-      why: open
-        ? `the schedule ${window.cron} of pool ${pool.name} keeps ${window.minNodes} on`
-        : `the schedule ${window.cron} of pool ${pool.name} wants ${window.minNodes} on soon`,
+      why: {
+        code: open ? 'schedule-keeps' : 'schedule-begins',
+        pool: pool.name,
+        nodes: window.minNodes,
+        cron: window.cron,
+      },
     };
   }
   return best;

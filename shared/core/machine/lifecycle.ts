@@ -1,3 +1,4 @@
+import { because, type Explained, type Reason, textOf } from '../reasons/reason.ts';
 import type { PoolSpec, Timings } from '../settings.ts';
 import type { ErrorCode, Machine } from './machine.ts';
 
@@ -17,7 +18,7 @@ export type MachineEvent =
   | { readonly type: 'drain-requested'; readonly operation: string }
   | { readonly type: 'drained' }
   /** `needed`: demand came back, which is no failure of the drain. */
-  | { readonly type: 'drain-aborted'; readonly why: string; readonly needed?: boolean }
+  | ({ readonly type: 'drain-aborted'; readonly needed?: boolean } & Explained)
   | { readonly type: 'power-off-requested'; readonly operation: string }
   /** A person requested to cut the power at once. */
   | { readonly type: 'cut-requested'; readonly operation: string }
@@ -31,7 +32,7 @@ export type MachineEvent =
   | { readonly type: 'maintenance-ended' };
 
 /** Returns why the event may not happen to this machine now, or nothing. */
-type Guard = (machine: Machine, now: number) => string | undefined;
+type Guard = (machine: Machine, now: number) => Reason | undefined;
 
 interface Transition<To = string> {
   readonly to: To;
@@ -48,53 +49,56 @@ interface StateRow<To = string> {
   readonly deadline?: {
     readonly text: string;
     readonly ms: (machine: Machine, pool: PoolSpec, timings: Timings) => number;
-    readonly event: (machine: Machine, after: string) => MachineEvent;
+    readonly event: (machine: Machine, afterMs: number) => MachineEvent;
   };
   readonly on: Partial<Record<MachineEvent['type'], Transition<To>>>;
 }
 
 const free: Guard = ({ spec, status }, now) => {
-  if (status.operation) return `operation ${status.operation} is under way`;
-  if (spec.maintenance) return 'it is in maintenance';
+  if (status.operation) return { code: 'operation-running', operation: status.operation };
+  if (spec.maintenance) return { code: 'in-maintenance' };
   if (status.retryAt !== undefined && status.retryAt > now)
-    return `it is quarantined: ${status.lastError?.message ?? 'its last drain was called off'}`;
+    return { code: 'quarantined', error: status.lastError?.message };
   return undefined;
 };
 const mayStart: Guard = (machine, now) =>
-  machine.spec.powerState === 'off' ? 'it stays off: somebody set its powerState' : free(machine, now);
+  machine.spec.powerState === 'off' ? { code: 'stays-off' } : free(machine, now);
 const mayLeave: Guard = (machine, now) => {
-  if (machine.spec.powerState === 'on') return 'it stays on: somebody set its powerState';
-  if (machine.status.cannotPowerOff) return 'its driver knows no way to power it off';
+  if (machine.spec.powerState === 'on') return { code: 'stays-on' };
+  if (machine.status.cannotPowerOff) return { code: 'cannot-power-off' };
   return free(machine, now);
 };
 const madeOnDemand: Guard = (machine, now) =>
-  machine.spec.made ? free(machine, now) : 'it was not made on demand: off is where it belongs';
-const unoccupied: Guard = ({ status }) => status.operation && `operation ${status.operation} is under way`;
+  machine.spec.made ? free(machine, now) : { code: 'not-on-demand' };
+const unoccupied: Guard = ({ status }) =>
+  status.operation ? { code: 'operation-running', operation: status.operation } : undefined;
 const notInMaintenance: Guard = (machine, now) =>
-  machine.spec.maintenance ? 'it is in maintenance' : unoccupied(machine, now);
+  machine.spec.maintenance ? { code: 'in-maintenance' } : unoccupied(machine, now);
 const powerIsOn: Guard = ({ status }) =>
-  status.powerState === 'on' ? undefined : `power is ${status.powerState}, not on`;
+  status.powerState === 'on' ? undefined : { code: 'power-differs', power: status.powerState, needed: 'on' };
 const powerIsOff: Guard = ({ status }) =>
-  status.powerState === 'off' ? undefined : `power is ${status.powerState}, not off`;
+  status.powerState === 'off'
+    ? undefined
+    : { code: 'power-differs', power: status.powerState, needed: 'off' };
 const dark: Guard = (machine, now) =>
-  machine.status.nodeReady ? 'its node is Ready, whatever the BMC says' : powerIsOff(machine, now);
-const nodeIsReady: Guard = ({ status }) => (status.nodeReady ? undefined : 'its node is not Ready');
+  machine.status.nodeReady ? { code: 'node-ready' } : powerIsOff(machine, now);
+const nodeIsReady: Guard = ({ status }) => (status.nodeReady ? undefined : { code: 'node-not-ready' });
 const nodeIsNotReady: Guard = (machine, now) =>
-  machine.status.nodeReady ? 'its node is Ready' : unoccupied(machine, now);
+  machine.status.nodeReady ? { code: 'node-ready' } : unoccupied(machine, now);
 /** Its kubelet is silent though the machine has power: nothing but the power button reaches it. */
 const hung: Guard = (machine, now) => {
-  if (!machine.status.kubernetesNode) return 'it has no node';
+  if (!machine.status.kubernetesNode) return { code: 'no-node' };
   return nodeIsNotReady(machine, now) ?? powerIsOn(machine, now) ?? mayLeave(machine, now);
 };
 const drained: Guard = ({ status }) =>
-  status.drain?.podsLeft === 0 ? undefined : `${status.drain?.podsLeft ?? 'unknown'} pods are left on it`;
+  status.drain?.podsLeft === 0 ? undefined : { code: 'pods-left', pods: status.drain?.podsLeft };
 /** Its current or last boot was started by our operation; machines made on demand are always ours. */
 export const poweredByUs = ({ spec, status }: Machine): boolean =>
   status.bootTime !== undefined || spec.made === true;
 const nothingToLose: Guard = (machine, now) => {
   if (machine.status.kubernetesNode && (machine.status.nodeReady || drained(machine, now)))
-    return `node ${machine.status.kubernetesNode} may run pods: drain it first`;
-  if (!poweredByUs(machine)) return 'it was not us who powered it on: whoever did may be using it';
+    return { code: 'drain-first', node: machine.status.kubernetesNode };
+  if (!poweredByUs(machine)) return { code: 'powered-on-by-others' };
   return free(machine, now);
 };
 /** A machine that did not join in time may join while it is being powered off. */
@@ -123,10 +127,10 @@ const table = {
     deadline: {
       text: 'powerOnTimeout; provisionTimeout where power is inferred from the node',
       ms: ({ status }, pool, timings) => (status.blind ? pool.provisionTimeoutMs : timings.powerOnTimeoutMs),
-      event: ({ status }, after) => ({
+      event: ({ status }, afterMs) => ({
         type: 'failed',
         code: 'power-on-failed',
-        message: `power is still ${status.powerState} ${after} after power-on was asked for`,
+        message: textOf({ code: 'power-on-timeout', power: status.powerState, afterMs }),
       }),
     },
     on: {
@@ -147,10 +151,10 @@ const table = {
           pool.provisionTimeoutMs,
           Math.max(timings.shortestJoinTimeoutMs, 3 * (status.learnedBootMs ?? Number.POSITIVE_INFINITY)),
         ),
-      event: (_machine, after) => ({
+      event: (_machine, afterMs) => ({
         type: 'failed',
         code: 'never-joined',
-        message: `powered on, but no Ready node after ${after}`,
+        message: textOf({ code: 'join-timeout', afterMs }),
       }),
     },
     on: {
@@ -182,9 +186,14 @@ const table = {
     deadline: {
       text: 'drainTimeout',
       ms: (_machine, pool) => pool.scaleDown.drainTimeoutMs,
-      event: ({ status }, after) => ({
+      event: ({ status }, afterMs) => ({
         type: 'drain-aborted',
-        why: `${status.drain?.podsLeft ?? 'some'} pods are left after ${after}${status.drain?.waitingFor ? `; it waits for ${status.drain.waitingFor}` : ''}`,
+        ...because({
+          code: 'drain-timeout',
+          pods: status.drain?.podsLeft,
+          afterMs,
+          waitingFor: status.drain?.waitingFor,
+        }),
       }),
     },
     on: {
@@ -201,12 +210,14 @@ const table = {
     deadline: {
       text: 'powerOffTimeout; at once when its node is Ready and was not drained',
       ms: (machine, _pool, timings) => (cameBack(machine) ? 0 : timings.powerOffTimeoutMs),
-      event: (machine, after) => ({
+      event: (machine, afterMs) => ({
         type: 'failed',
         code: 'power-off-failed',
-        message: cameBack(machine)
-          ? 'its node is Ready after all and may run pods: it stays on'
-          : `power is still ${machine.status.powerState} ${after} after power-off was asked for`,
+        message: textOf(
+          cameBack(machine)
+            ? { code: 'node-came-back' }
+            : { code: 'power-off-timeout', power: machine.status.powerState, afterMs },
+        ),
       }),
     },
     on: {

@@ -1,3 +1,4 @@
+import { textOf } from '../reasons/reason.ts';
 import { lifecycle, type MachineEvent, poweredByUs } from './lifecycle.ts';
 import type { Health, Machine, Power } from './machine.ts';
 
@@ -58,7 +59,7 @@ function atRest(
   if (!on['power-on-requested'] || status.operation) return undefined;
   if (spec.made) return { type: 'power-off-requested', operation: newOperation };
   if (health === 'critical' && on.failed)
-    return { type: 'failed', code: 'unhealthy', message: problem ?? 'its hardware is in a critical state' };
+    return { type: 'failed', code: 'unhealthy', message: problem ?? textOf({ code: 'hardware-critical' }) };
   return byHand(machine, 'on', now) ? { type: 'power-on-requested', operation: newOperation } : undefined;
 }
 

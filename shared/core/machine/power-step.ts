@@ -1,14 +1,16 @@
+import { because, type Explained, type Reason } from '../reasons/reason.ts';
 import { stableReads, type Timings } from '../settings.ts';
-import { seconds } from '../text.ts';
 import type { Power, PowerVerb } from './machine.ts';
 import type { Operation } from './operation.ts';
 
 export type PowerStep =
-  | { readonly kind: 'command'; readonly verb: PowerVerb; readonly why: string }
-  | { readonly kind: 'wait'; readonly why: string }
+  | ({ readonly kind: 'command'; readonly verb: PowerVerb } & Explained)
+  | ({ readonly kind: 'wait' } & Explained)
   | { readonly kind: 'reached' }
   /** More tries would not help. */
-  | { readonly kind: 'impossible'; readonly why: string };
+  | ({ readonly kind: 'impossible' } & Explained);
+
+const wait = (reason: Reason): PowerStep => ({ kind: 'wait', ...because(reason) });
 
 /** Earlier commands of any operation, and the capabilities of the machine. */
 export interface Powers {
@@ -33,12 +35,12 @@ export function nextPowerStep(
   now: number,
 ): PowerStep {
   if (operation.goal === 'off' && !powers.softOff && !powers.hardOff && reading.power !== 'off')
-    return { kind: 'impossible', why: 'this machine cannot be powered off by its driver' };
+    return { kind: 'impossible', ...because({ code: 'cannot-power-off' }) };
   const mayGo = operation.goal === 'off' && operation.commands.length === 0 && powers.lingers === true;
-  if (reading.power === 'unknown' && !mayGo) return { kind: 'wait', why: 'power is unknown' };
+  if (reading.power === 'unknown' && !mayGo) return wait({ code: 'power-unknown' });
   const mayStillGoOff = operation.goal === 'on' && offMayCome(powers, reading.power, timings, now);
-  if (mayStillGoOff) return { kind: 'wait', why: mayStillGoOff };
-  const again: PowerStep = { kind: 'wait', why: `power is ${reading.power}; reading again to be sure` };
+  if (mayStillGoOff) return wait(mayStillGoOff);
+  const again = wait({ code: 'read-again', power: reading.power });
   if (reading.power === operation.goal) return reading.times >= stableReads ? { kind: 'reached' } : again;
   // One read of Off does not prove that the off has had its effect.
   if (powers.pendingOff && operation.goal === 'on' && reading.times < stableReads) return again;
@@ -47,7 +49,7 @@ export function nextPowerStep(
       ? stepTowardsOn(operation, timings, now)
       : stepTowardsOff(operation, powers, timings, now);
   return step.kind === 'command' && tooSoon(powers, timings, now)
-    ? { kind: 'wait', why: 'its BMC was given a command just now' }
+    ? wait({ code: 'command-just-sent' })
     : step;
 }
 
@@ -57,12 +59,10 @@ function offMayCome(
   power: Power,
   { powerOffTimeoutMs }: Timings,
   now: number,
-): string | undefined {
+): Reason | undefined {
   if (!pendingOff || power !== 'on') return undefined;
   const age = now - pendingOff.at;
-  return age < powerOffTimeoutMs
-    ? `an off was sent ${seconds(Math.max(0, age))} ago and may still come`
-    : undefined;
+  return age < powerOffTimeoutMs ? { code: 'off-may-come', agoMs: Math.max(0, age) } : undefined;
 }
 
 /** Whoever wrote the time down may have a clock that is off: what lies far ahead is not waited for. */
@@ -72,8 +72,8 @@ const tooSoon = ({ lastCommandAt }: Powers, { commandEveryMs }: Timings, now: nu
 function stepTowardsOn(operation: Operation, timings: Timings, now: number): PowerStep {
   const last = operation.commands.at(-1);
   if (!last) return { kind: 'command', verb: 'on', why: operation.why };
-  if (now - last.at < timings.resendAfterMs) return { kind: 'wait', why: 'on was requested' };
-  return { kind: 'command', verb: 'on', why: 'still off: sent again' };
+  if (now - last.at < timings.resendAfterMs) return wait({ code: 'requested', verb: 'on' });
+  return { kind: 'command', verb: 'on', ...because({ code: 'sent-again', power: 'off' }) };
 }
 
 function stepTowardsOff(
@@ -93,7 +93,10 @@ function stepTowardsOff(
   const verb: PowerVerb = inVain ? 'hard-off' : 'soft-off';
   const { resendAfterMs, softOffPatienceMs } = timings;
   const waitMs = last.verb === 'soft-off' ? Math.min(resendAfterMs, softOffPatienceMs) : resendAfterMs;
-  if (now - last.at < waitMs) return { kind: 'wait', why: `${last.verb.replace('-', ' ')} was requested` };
-  const why = verb === last.verb ? 'still on: sent again' : 'still on: the soft off was ignored';
-  return { kind: 'command', verb, why };
+  if (now - last.at < waitMs) return wait({ code: 'requested', verb: last.verb });
+  return {
+    kind: 'command',
+    verb,
+    ...because(verb === last.verb ? { code: 'sent-again', power: 'on' } : { code: 'soft-off-ignored' }),
+  };
 }

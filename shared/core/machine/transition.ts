@@ -1,11 +1,11 @@
+import { because, type Reason, textOf } from '../reasons/reason.ts';
 import type { PoolSpec, Timings } from '../settings.ts';
-import { seconds } from '../text.ts';
 import { lifecycle, type MachineEvent, type OperationEnd } from './lifecycle.ts';
 import type { Machine, MachineStatus } from './machine.ts';
 
 export type TransitionResult =
   | { readonly ok: true; readonly status: MachineStatus; readonly ends?: OperationEnd | undefined }
-  | { readonly ok: false; readonly why: string };
+  | { readonly ok: false; readonly why: string; readonly reason: Reason };
 
 /** What becomes of a machine when something happens to it; or why that cannot happen to it now. */
 export function transition(
@@ -17,9 +17,10 @@ export function transition(
   const { status } = machine;
   const row = lifecycle[status.state];
   const move = row.on[event.type];
-  if (!move) return { ok: false, why: `${event.type} means nothing to a machine that is ${status.state}` };
+  if (!move)
+    return { ok: false, ...because({ code: 'no-transition', event: event.type, state: status.state }) };
   const refused = move.guard?.(machine, now);
-  if (refused) return { ok: false, why: refused };
+  if (refused) return { ok: false, ...because(refused) };
   const next: MachineStatus = {
     ...status,
     ...effect(machine, event, now, timings),
@@ -45,7 +46,7 @@ export function overdue(
   if (!deadline) return undefined;
   const ms = deadline.ms(machine, pool, timings);
   if (now - since < ms) return undefined;
-  return deadline.event(machine, seconds(ms));
+  return deadline.event(machine, ms);
 }
 
 function effect(
@@ -97,7 +98,7 @@ function effect(
         ? {
             lastError: {
               code: 'lost-power',
-              message: 'powered on, then found off before its node was Ready',
+              message: textOf({ code: 'power-lost' }),
               at: now,
             },
             ...postponed(status, now, timings),

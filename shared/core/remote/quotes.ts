@@ -1,5 +1,6 @@
 import type { OfferVerdict } from '../decide/decision.ts';
 import { misfitOn } from '../decide/explain-unmet.ts';
+import { because, type Reason } from '../reasons/reason.ts';
 import type { Chooser, Chosen } from '../scale-up/greedy.ts';
 import { head, type Shelf } from '../scale-up/machine-groups.ts';
 import { everyone, pack } from '../scale-up/pack.ts';
@@ -11,8 +12,7 @@ import { type Lending, leastOf, trySlice } from '../scale-up/slice-sizing.ts';
 import { demandOf } from '../scale-up/try-machine.ts';
 import type { PoolSpec } from '../settings.ts';
 import { mark, rollback } from '../simulate/simulated-cluster.ts';
-import { byText, plural } from '../text.ts';
-import { money } from './slice-rules.ts';
+import { byText } from '../text.ts';
 
 /** What one slice of an offer would hold of all pods that need one, before anything is chosen. */
 export interface Quote {
@@ -25,7 +25,7 @@ export interface Quote {
   /** What a pod of average size would cost. */
   readonly rate: number;
   /** Why it would hold nobody. */
-  readonly why?: string | undefined;
+  readonly why?: Reason | undefined;
 }
 
 /** For the record: nobody needs them to decide. Leaves the world as it was. */
@@ -57,13 +57,13 @@ export function quotesOf({ chooser, groups, mayAsk, running, coming }: Task): Qu
     const quote = { shelf, offer: offer.id, pool, needy };
     const nothing = { ...quote, pods: 0, price: 0, rate: 0 };
     const limit = room.refusal(leastOf(shelf, example));
-    if (needy === 0 || limit) return { ...nothing, why: needy === 0 ? 'not needed' : limit };
+    if (needy === 0 || limit) return { ...nothing, why: needy === 0 ? { code: 'not-needed' } : limit };
     const { pods, served, slice } = tried();
     const price = slice?.machine.spec.pricing?.hourlyRate ?? 0;
     if (pods > 0) return { ...quote, pods, price, rate: price / served };
     const first = groups.find((_, index) => (left[index] ?? 0) > 0);
     const misfit = first && misfitOn(world, first.kind, example);
-    return { ...nothing, why: misfit ?? 'what the limits leave of it holds none of the pods' };
+    return { ...nothing, why: misfit ?? { code: 'no-pod-within-limits' } };
   }
 }
 
@@ -86,27 +86,32 @@ export function offerVerdicts(
     const about = { offer, pool: pool.name };
     if (mine.length > 0) {
       const price = mine.reduce((sum, one) => sum + (billOf(one).pricing?.hourlyRate ?? 0), 0);
-      const names = mine.map(({ machine }) => machine.spec.name).join(', ');
+      const slices = mine.map(({ machine }) => machine.spec.name);
       const verdict = mine.some(({ addition }) => !addition) ? 'power-on' : 'resize';
       const limit = limitOf(chooser, quote);
-      const why = `${names} for ${money(price)} per hour${limit ? `; ${limit}` : ''}`;
-      return { ...about, verdict, why, pods, price };
+      return { ...about, verdict, ...because({ code: 'offer-taken', slices, price, limit }), pods, price };
     }
-    if (quote.why !== undefined) return { ...about, verdict: 'rejected', why: quote.why };
-    const holds = `holds ${pods} of ${needy} ${plural(needy, 'pod')} for ${money(quote.price)} per hour`;
-    const why = `${holds}; ${whyNot(chooser, quote, winners, chosen)}`;
-    return { ...about, verdict: 'rejected', why, pods, price: quote.price };
+    if (quote.why !== undefined) return { ...about, verdict: 'rejected', ...because(quote.why) };
+    const { price } = quote;
+    const not = whyNot(chooser, quote, winners, chosen);
+    const why = because({ code: 'offer-not-chosen', pods, needy, price, because: not });
+    return { ...about, verdict: 'rejected', ...why, pods, price };
   });
   return [
     ...verdicts,
     ...refused.map(
-      ({ offer, pool, why }): OfferVerdict => ({ offer: offer.id, pool, verdict: 'rejected', why }),
+      ({ offer, pool, why }): OfferVerdict => ({
+        offer: offer.id,
+        pool,
+        verdict: 'rejected',
+        ...because(why),
+      }),
     ),
   ].sort((a, b) => byText(a.offer, b.offer) || byText(a.pool, b.pool));
 }
 
 /** Why no more is taken of it. */
-function limitOf({ room }: Chooser, { shelf }: Quote): string | undefined {
+function limitOf({ room }: Chooser, { shelf }: Quote): Reason | undefined {
   const [box] = shelf.boxes;
   const next = box && head(box);
   return next && room.refusal(leastOf(shelf, next));
@@ -117,12 +122,12 @@ function whyNot(
   quote: Quote,
   winners: readonly Quote[],
   chosen: readonly Chosen[],
-): string {
+): Reason {
   const cheaper = winners.find((winner) => winner.rate * tolerance < quote.rate);
-  if (cheaper) return `dearer than ${cheaper.offer}`;
+  if (cheaper) return { code: 'more-expensive', offer: cheaper.offer };
   const limit = limitOf(chooser, quote);
   if (limit) return limit;
   const [other] = winners;
-  if (other) return `no better than ${other.offer}`;
-  return chosen.length > 0 ? "one's own machines come first" : 'not needed';
+  if (other) return { code: 'no-better', offer: other.offer };
+  return { code: chosen.length > 0 ? 'own-machines-first' : 'not-needed' };
 }

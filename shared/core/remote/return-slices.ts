@@ -4,6 +4,7 @@ import type { Group } from '../decide/demand.ts';
 import type { Situation } from '../decide/indexed-snapshot.ts';
 import { podName } from '../decide/snapshot.ts';
 import { capacityOf } from '../machine/lifecycle.ts';
+import { because, type Reason } from '../reasons/reason.ts';
 import type { Round, Server } from '../scale-down/scale-down.ts';
 import { chooseFor, putBack } from '../scale-up/greedy.ts';
 import { intentOf, priceOf } from '../scale-up/intent.ts';
@@ -21,7 +22,7 @@ import {
   rollback,
   type World,
 } from '../simulate/simulated-cluster.ts';
-import { byText, plural } from '../text.ts';
+import { byText } from '../text.ts';
 import { overBudget, type Withdrawal, withdrawals } from './slice-rules.ts';
 
 /** The outcome for a slice that should be returned. */
@@ -32,14 +33,14 @@ interface GivenBack {
 
 /** What scale-down knows about moving the pods of a machine. Each says why not, or nothing. */
 interface Moves {
-  readonly needed: () => string | undefined;
-  readonly limited: () => string | undefined;
-  readonly moveAway: (leaves: boolean) => string | undefined;
+  readonly needed: () => Reason | undefined;
+  readonly limited: () => Reason | undefined;
+  readonly moveAway: (leaves: boolean) => Reason | undefined;
 }
 
 interface Due extends Withdrawal {
   /** It is beyond the budget. */
-  readonly tooDear?: string | undefined;
+  readonly tooDear?: Reason | undefined;
 }
 
 /** Every slice that should be returned, and why. */
@@ -73,45 +74,37 @@ export function createWithdrawer(round: Round, up: ScaleUp, withdrawn: ReadonlyM
       const due = withdrawn.get(name);
       if (!due) return undefined;
       const { why, tooDear } = due;
-      const stays = (because: string): GivenBack => ({
+      const stays = (so: Reason): GivenBack => ({
         intents: [],
-        candidates: [{ machine: name, verdict: 'kept', why: `${why}; ${because}` }],
+        candidates: [
+          { machine: name, verdict: 'kept', ...because({ code: 'slice-stays', due: why, because: so }) },
+        ],
       });
-      const goes = (how: string): GivenBack => {
-        const reason = `${why}${how}`;
+      const goes = (pods: number, also?: Reason): GivenBack => {
+        const told = because({ code: 'slice-returns', due: why, pods, also });
         return {
-          intents: [{ kind: 'drain', machine: name, why: reason }],
-          candidates: [{ machine: name, verdict: 'drain', why: reason }],
+          intents: [{ kind: 'drain', machine: name, ...told }],
+          candidates: [{ machine: name, verdict: 'drain', ...told }],
         };
       };
       const no = needed();
       if (no !== undefined) return stays(no);
       const limit = limited();
       const stuck = moveAway(limit === undefined);
-      const pods = server.pods.length;
-      if (stuck === undefined)
-        return limit === undefined
-          ? goes(pods > 0 ? `: its ${pods} ${plural(pods, 'pod')} fit elsewhere` : '')
-          : stays(limit);
+      if (stuck === undefined) return limit === undefined ? goes(server.pods.length) : stays(limit);
       if (round.budgets.use(server.pods)) return stays(stuck);
       round.budgets.giveBack(server.pods);
       if (tooDear === undefined)
-        return (
-          replace(server, due, stays) ?? stays('nothing else can hold its pods: it stays until something can')
-        );
+        return replace(server, due, stays) ?? stays({ code: 'nothing-else-holds-pods' });
       if (limit !== undefined) return stays(limit);
       round.departures.take(server.machine);
       closePlace(world, server.place);
-      return goes(tooDear === why ? '' : `, and ${tooDear}`);
+      return goes(0, tooDear === why ? undefined : tooDear);
     },
   };
 
   /** Room elsewhere for its pods: on its way already, or to be powered on or lent now. */
-  function replace(
-    server: Server,
-    { price }: Due,
-    stays: (because: string) => GivenBack,
-  ): GivenBack | undefined {
+  function replace(server: Server, { price }: Due, stays: (so: Reason) => GivenBack): GivenBack | undefined {
     const groups = groupsOf(world, server.pods);
     const before = mark(world);
     closePlace(world, server.place);
@@ -144,21 +137,20 @@ export function createWithdrawer(round: Round, up: ScaleUp, withdrawn: ReadonlyM
     const names = chosen.map(({ machine }) => machine.spec.name);
     if (names.length === 0) {
       const expected = [...new Set(placements.map(({ place }) => place.name))].sort(byText);
-      return stays(`its pods fit on what is coming (${expected.join(', ')}): kept until that is Ready`);
+      return stays({ code: 'fits-on-coming', on: expected });
     }
-    const why = `replaces ${server.machine.spec.name}`;
+    const why: Reason = { code: 'replaces', machine: server.machine.spec.name };
     const intents = chosen.map((one) => intentOf(one, why));
-    const { candidates } = stays(
-      `${names.join(', ')} ${names.length === 1 ? 'replaces' : 'replace'} it as soon as that is Ready`,
-    );
+    const { candidates } = stays({ code: 'replaced-by', by: names });
     return {
       intents,
       candidates: [
         ...candidates,
-        ...intents.map(({ kind, machine, why: because }, index) => ({
+        ...intents.map(({ kind, machine, why: told, reason }, index) => ({
           machine,
           verdict: kind,
-          why: because,
+          why: told,
+          reason,
           ...(chosen[index] && { price: priceOf(chosen[index]), score: chosen[index].score }),
         })),
       ],

@@ -1,8 +1,9 @@
 import { nodeOfMachine, type Situation } from '../decide/indexed-snapshot.ts';
 import { capacityOf } from '../machine/lifecycle.ts';
 import type { Machine } from '../machine/machine.ts';
+import type { Reason } from '../reasons/reason.ts';
 import type { OfferRules } from '../settings.ts';
-import { byText, seconds } from '../text.ts';
+import { byText } from '../text.ts';
 import { hourlyPrice, type Offer } from './offer.ts';
 
 /** On every slice: the cluster that provides it. */
@@ -28,23 +29,20 @@ export function rateOf({ spec }: Machine, offers: ReadonlyMap<string, Offer>): n
   return offer ? Math.max(agreed, hourlyPrice(offer.price, spec.resources)) : agreed;
 }
 
-/** Amounts of money for people: no more digits than mean something. */
-export const money = (amount: number): string => String(Number(amount.toPrecision(4)));
-
 /** Why the pool does not take the offer, or nothing. */
 export function whyNotTaken(
   { provider, region, validUntil, latencyMs }: Offer,
   { providers, regions = [], onlyRegions, maxLatencyMs }: OfferRules,
   now: number,
-): string | undefined {
-  if (validUntil <= now) return `it expired ${seconds(now - validUntil)} ago`;
-  if (providers && !providers.includes(provider)) return `its pool takes none of ${provider}`;
+): Reason | undefined {
+  if (validUntil <= now) return { code: 'offer-expired', agoMs: now - validUntil };
+  if (providers && !providers.includes(provider)) return { code: 'provider-excluded', provider };
   if (onlyRegions && !regions.includes(region ?? ''))
-    return region === undefined ? 'its region is not known' : `its pool takes none of region ${region}`;
+    return region === undefined ? { code: 'region-unknown' } : { code: 'region-excluded', region };
   if (maxLatencyMs !== undefined && (latencyMs ?? Number.POSITIVE_INFINITY) > maxLatencyMs)
     return latencyMs === undefined
-      ? 'how fast it answers is not known'
-      : `it answers in ${Math.round(latencyMs)} ms, ${maxLatencyMs} ms are allowed`;
+      ? { code: 'latency-unknown' }
+      : { code: 'latency-too-high', latencyMs, most: maxLatencyMs };
   return undefined;
 }
 
@@ -52,25 +50,26 @@ export function whyNotTaken(
  * Offers that a slice in trouble speaks against, and why: one that failed, is not served well or got less than was
  * asked for tells about its offer, one whose node is silent about all of its provider.
  */
-export function troubles(situation: Situation): (offer: Offer) => string | undefined {
+export function troubles(situation: Situation): (offer: Offer) => Reason | undefined {
   const { now, settings } = situation;
-  const ofOffer = new Map<string, string>();
-  const ofProvider = new Map<string, string>();
+  const ofOffer = new Map<string, Reason>();
+  const ofProvider = new Map<string, Reason>();
   for (const machine of situation.machines) {
     const { spec, status, metrics } = machine;
+    const slice = spec.name;
     if (spec.offer === undefined) continue;
     if (capacityOf(machine) === 'none' && status.lastError)
-      ofOffer.set(spec.offer, `its slice ${spec.name} failed: ${status.lastError.message}`);
+      ofOffer.set(spec.offer, { code: 'slice-failed', slice, error: status.lastError.message });
     else if (
       capacityOf(machine) !== 'none' &&
       (metrics.health === 'critical' || metrics.health === 'warning')
     )
-      ofOffer.set(spec.offer, `its slice ${spec.name} is not well: ${problemsOf(machine)}`);
+      ofOffer.set(spec.offer, { code: 'slice-unhealthy', slice, problems: problemsOf(machine) });
     else if (status.shortGrantAt !== undefined && now - status.shortGrantAt < settings.timings.retryAfterMs)
-      ofOffer.set(spec.offer, `it gave ${spec.name} less than was asked for`);
+      ofOffer.set(spec.offer, { code: 'short-grant', slice });
     const provider = spec.labels?.[providerLabel];
     if (provider !== undefined && isSilent(situation, machine))
-      ofProvider.set(provider, `node ${status.kubernetesNode} of ${provider} is not Ready`);
+      ofProvider.set(provider, { code: 'provider-not-ready', node: status.kubernetesNode, provider });
   }
   return ({ id, provider }) => ofOffer.get(id) ?? ofProvider.get(provider);
 }
@@ -82,7 +81,7 @@ const isSilent = (situation: Situation, machine: Machine): boolean =>
 
 /** Why a slice should be returned, although pods may need it. */
 export interface Withdrawal {
-  readonly why: string;
+  readonly why: Reason;
   /** It is served as before, for more: whatever is dearer still is no better. */
   readonly price?: number | undefined;
 }
@@ -108,20 +107,21 @@ function withdrawalOf(
 ): Withdrawal | undefined {
   const { spec, metrics } = machine;
   if (metrics.health === 'critical')
-    return { why: `its provider no longer serves it: ${problemsOf(machine)}` };
+    return { why: { code: 'provider-stopped', problems: problemsOf(machine) } };
   const offer = offers.get(spec.offer ?? '');
-  if (!offer) return { why: `its offer ${spec.offer} is no longer listed` };
+  if (!offer) return { why: { code: 'offer-gone', offer: spec.offer ?? '' } };
   if (offer.validUntil <= now)
-    return { why: `its offer ${offer.id} expired ${seconds(now - offer.validUntil)} ago` };
+    return { why: { code: 'slice-expired', offer: offer.id, agoMs: now - offer.validUntil } };
   const agreed = spec.pricing?.hourlyRate ?? 0;
   const price = hourlyPrice(offer.price, spec.resources);
   return price > agreed * (1 + 1e-9)
-    ? { why: `its offer ${offer.id} costs ${money(price)} per hour now, ${money(agreed)} were agreed`, price }
+    ? { why: { code: 'price-raised', offer: offer.id, price, agreed }, price }
     : undefined;
 }
 
 interface Scope {
-  readonly who: string;
+  /** Absent: the cluster. */
+  readonly pool?: string | undefined;
   readonly most: number;
   readonly of: readonly Machine[];
 }
@@ -130,11 +130,11 @@ interface Scope {
 const budgetsOf = ({ machines, members, pools, settings }: Situation): Scope[] =>
   [
     ...pools.map(({ name, limits }) => ({
-      who: `pool ${name}`,
+      pool: name,
       most: limits.hourlyCost ?? 0,
       of: members.get(name) ?? [],
     })),
-    { who: 'the cluster', most: settings.limits.hourlyCost ?? 0, of: machines },
+    { most: settings.limits.hourlyCost ?? 0, of: machines },
   ].filter(({ most }) => most > 0);
 
 /** Whether a slice that is leaving may as well stay, as far as its offer and the budgets go. */
@@ -153,10 +153,10 @@ export function maySliceStay(situation: Situation): (machine: Machine) => boolea
 export const rounding = 1e-9;
 
 /** Slices that have to go because all that is on costs more than allowed: the dearest first, until it does not. */
-export function overBudget(situation: Situation): ReadonlyMap<string, string> {
+export function overBudget(situation: Situation): ReadonlyMap<string, Reason> {
   const offers = offersById(situation);
-  const found = new Map<string, string>();
-  for (const { who, most, of } of budgetsOf(situation)) {
+  const found = new Map<string, Reason>();
+  for (const { pool, most, of } of budgetsOf(situation)) {
     // Slices that are leaving will cost nothing.
     const staying = of.filter(
       (machine) => isHeld(machine) && capacityOf(machine) !== 'leaving' && !found.has(machine.spec.name),
@@ -167,10 +167,7 @@ export function overBudget(situation: Situation): ReadonlyMap<string, string> {
       .sort((a, b) => rateOf(b, offers) - rateOf(a, offers) || byText(a.spec.name, b.spec.name));
     for (const machine of lent) {
       if (cost <= most + rounding) break;
-      found.set(
-        machine.spec.name,
-        `${who} costs ${money(cost)} per hour, above its budget of ${money(most)}`,
-      );
+      found.set(machine.spec.name, { code: 'over-hourly-cost', pool, cost, most });
       cost -= rateOf(machine, offers);
     }
   }

@@ -4,6 +4,7 @@ import type { Situation } from '../decide/indexed-snapshot.ts';
 import { bootEnergy } from '../energy/boot-energy.ts';
 import { capacityOf, stepOf } from '../machine/lifecycle.ts';
 import type { Machine } from '../machine/machine.ts';
+import { because, type Reason } from '../reasons/reason.ts';
 import { type Chooser, retake } from '../scale-up/greedy.ts';
 import { type Box, head } from '../scale-up/machine-groups.ts';
 import { wattsAt } from '../scale-up/policies.ts';
@@ -21,13 +22,13 @@ interface Server {
 }
 
 interface Replacement {
-  readonly why: string;
+  readonly why: Reason;
   readonly intent?: { readonly intent: Intent; readonly candidate: Candidate } | undefined;
 }
 
 export interface Replacer {
   /** What takes the machine's place, or nothing. `due`: why it may not go yet. */
-  replace(server: Server, due: string | undefined): Replacement | undefined;
+  replace(server: Server, due: Reason | undefined): Replacement | undefined;
 }
 
 /** Less is not worth a boot and moving pods. */
@@ -65,9 +66,7 @@ export function createReplacer(situation: Situation, world: World, up: ScaleUp):
       const { machine, pool } = server;
       const coming = arriving(pool.name);
       if (coming.length > 0 && fitsWith(server, coming))
-        return {
-          why: `its pods fit on what is coming (${coming.map(({ name }) => name).join(', ')}): kept until that is Ready`,
-        };
+        return { why: { code: 'fits-on-coming', on: coming.map(({ name }) => name) } };
       if (coming.length > 0 || busyPools.has(pool.name) || !machine.spec.watts) return undefined;
       const box = thriftiest(up.chooser, server);
       if (!box) return undefined;
@@ -79,17 +78,18 @@ export function createReplacer(situation: Situation, world: World, up: ScaleUp):
       rollback(world, before);
       if (!fits) return undefined;
       const name = other.spec.name;
-      if (due) return { why: `${name} could replace it, but: ${due}` };
+      if (due) return { why: { code: 'replacement-waits', by: name, because: due } };
       if ((members.get(pool.name) ?? []).some((member) => stepOf(member) === 'drain-node'))
-        return { why: `${name} could replace it once others have left` };
+        return { why: { code: 'replacement-after-drains', by: name } };
       retake(up.chooser, { machine: other, box: box.box, pods: 0, score: {} });
       busyPools.add(pool.name);
-      const why = `replaces ${machine.spec.name}: about ${Math.round(box.watts)} W instead of ${Math.round(box.instead)} W`;
+      const { watts, instead } = box;
+      const why = because({ code: 'replaces', machine: machine.spec.name, watts, instead });
       return {
-        why: `${name} replaces it as soon as that is Ready`,
+        why: { code: 'replaced-by', by: [name] },
         intent: {
-          intent: { kind: 'power-on', machine: name, why },
-          candidate: { machine: name, verdict: 'power-on', why, watts: other.spec.watts?.max },
+          intent: { kind: 'power-on', machine: name, ...why },
+          candidate: { machine: name, verdict: 'power-on', ...why, watts: other.spec.watts?.max },
         },
       };
     },

@@ -13,13 +13,13 @@ import type { Minimum } from '../limits/windows.ts';
 import { capacityOf } from '../machine/lifecycle.ts';
 import type { Machine } from '../machine/machine.ts';
 import { transition } from '../machine/transition.ts';
+import { because, type Reason } from '../reasons/reason.ts';
 import { createWithdrawer, slicesToGoBack } from '../remote/return-slices.ts';
 import { leftToOthers } from '../scale-up/candidates.ts';
 import { shortOfHeadroom } from '../scale-up/headroom.ts';
 import type { ScaleUp } from '../scale-up/scale-up.ts';
 import type { PoolSpec } from '../settings.ts';
 import { addMachine, mark, type Place, rollback, type World } from '../simulate/simulated-cluster.ts';
-import { plural, seconds } from '../text.ts';
 import { inTurn, targetsOf } from './drain-order.ts';
 import { mostThatCanLeave } from './recreate.ts';
 import { createMover, type Mover } from './relocate-pods.ts';
@@ -28,7 +28,7 @@ import { createReplacer } from './replace.ts';
 export interface ScaleDown {
   readonly intents: readonly Intent[];
   readonly candidates: readonly Candidate[];
-  readonly limits: readonly string[];
+  readonly limits: readonly Reason[];
   readonly idle: Decision['idle'];
 }
 
@@ -63,10 +63,10 @@ export function scaleDown(
 ): ScaleDown {
   const intents: Intent[] = [];
   const candidates: Candidate[] = [];
-  const limits = new Set<string>();
+  const limits = new Set<Reason>();
   const idle: { machine: string; idleSince: number | undefined }[] = [];
-  const kept = (machine: Machine, why: string): void => {
-    candidates.push({ machine: machine.spec.name, verdict: 'kept', why });
+  const kept = (machine: Machine, why: Reason): void => {
+    candidates.push({ machine: machine.spec.name, verdict: 'kept', ...because(why) });
   };
   const remember = ({ spec, metrics }: Machine, idleSince: number | undefined): void => {
     if (idleSince !== metrics.idleSince) idle.push({ machine: spec.name, idleSince });
@@ -76,7 +76,7 @@ export function scaleDown(
   for (const machine of situation.machines) {
     if (capacityOf(machine) !== 'serving') continue;
     const server = toServer(situation, world, machine);
-    if (typeof server !== 'string') servers.push(server);
+    if ('place' in server) servers.push(server);
     else {
       // Whatever it was idle for does not count: what runs on it now is not known.
       remember(machine, undefined);
@@ -101,7 +101,7 @@ export function scaleDown(
   const start = mark(world);
   const targets = targetsOf(world, servers);
   /** Machines that leave unless it turns out that their pods might be stranded; slices that go back leave anyway. */
-  const leaving: { readonly server: Server; readonly why?: string }[] = [];
+  const leaving: { readonly server: Server; readonly why?: Reason }[] = [];
   const replacer = createReplacer(situation, world, up);
   const withdrawer = createWithdrawer(round, up, withdrawn);
   for (const server of servers) {
@@ -145,11 +145,12 @@ export function scaleDown(
       kept(machine, limit);
       continue;
     }
-    const unused = byHand(machine)
-      ? 'it is to be off (powerState: off)'
-      : `nothing has needed it for ${seconds(situation.now - idleSince)}`;
-    const why = `${unused}${pods.length > 0 ? `: its ${pods.length} ${plural(pods.length, 'pod')} fit elsewhere` : ''}`;
-    leaving.push({ server, why });
+    leaving.push({
+      server,
+      why: byHand(machine)
+        ? { code: 'set-off', pods: pods.length }
+        : { code: 'idle', forMs: situation.now - idleSince, pods: pods.length },
+    });
   }
   rollback(world, start);
   const coming = new Set(intents.filter(({ kind }) => kind === 'power-on').map(({ machine }) => machine));
@@ -163,40 +164,42 @@ export function scaleDown(
     if (why === undefined) continue;
     const { spec } = server.machine;
     if (index >= most) {
-      kept(server.machine, strandsPods);
+      kept(server.machine, { code: 'strands-pods' });
       continue;
     }
-    intents.push({ kind: 'drain', machine: spec.name, why });
-    candidates.push({ machine: spec.name, verdict: 'drain', why, watts: spec.watts?.idle });
+    intents.push({ kind: 'drain', machine: spec.name, ...because(why) });
+    candidates.push({
+      machine: spec.name,
+      verdict: 'drain',
+      ...because(why),
+      watts: spec.watts?.idle,
+    });
   }
   return { intents, candidates, limits: [...limits], idle };
 }
 
-const strandsPods =
-  'its pods fit elsewhere, but with those of the others that leave now only in some orders: kept for now';
-
 /** A person wants it off: how little it is used and for how long does not matter. */
 const byHand = ({ spec }: Machine): boolean => spec.powerState === 'off';
 
-function toServer(situation: Situation, world: World, machine: Machine): Server | string {
+function toServer(situation: Situation, world: World, machine: Machine): Server | Reason {
   const { settings, poolOf, now, ownNode } = situation;
   const pool = poolOf.get(machine.spec.pool);
-  if (!pool) return `its pool ${machine.spec.pool} is not defined`;
+  if (!pool) return { code: 'pool-undefined', pool: machine.spec.pool };
   if (pool.managedBy !== 'bamel') return leftToOthers(pool.name);
   const node = nodeOfMachine(situation, machine);
   const place = node && world.byNode.get(node.name);
-  if (!node || !place) return 'its node is not in the cluster';
-  if (!node.ready) return 'its node is not Ready: what runs on it is not known';
+  if (!node || !place) return { code: 'node-missing' };
+  if (!node.ready) return { code: 'node-unknown' };
   const shielded = protection(machine, node, settings.protect, ownNode);
   if (shielded) return shielded;
   const asked = transition(machine, { type: 'drain-requested', operation: '' }, now, settings.timings);
-  if (!asked.ok) return asked.why;
+  if (!asked.ok) return asked.reason;
   const pods = podsOf(situation, node.name).filter((pod) => !keepsNobody(pod, settings));
   return { machine, pool, node, place, pods, use: useOf(situation, [machine]) };
 }
 
 /** Why the machine is needed as it is, whatever room there is elsewhere. */
-function whyNeeded(round: Round, server: Server): string | undefined {
+function whyNeeded(round: Round, server: Server): Reason | undefined {
   const { settings } = round.situation;
   const { machine, pool, pods, use } = server;
   const first = blockedBy(round, server);
@@ -204,42 +207,40 @@ function whyNeeded(round: Round, server: Server): string | undefined {
   if (byHand(machine)) return undefined;
   const threshold = pool.scaleDown.threshold ?? settings.scaleDownThreshold;
   if (pods.length > 0 && use > threshold)
-    return `${Math.round(use * 100)} % of it are in use, for one by ${firstOf(pods.map(podName)) ?? ''}`;
+    return { code: 'in-use', use, pod: pods.map(podName).reduce(least) };
   if (settings.requireProvenCycle && machine.status.provenAt === undefined && !machine.spec.made)
-    return `not proven yet to come back from off: bamel test-power ${machine.spec.name}`;
+    return { code: 'unproven', machine: machine.spec.name };
   return round.relief.kept.get(machine.spec.name);
 }
 
 /** Why nothing may be moved away from it. */
-function blockedBy({ situation, promised, budgets }: Round, { pods, place }: Server): string | undefined {
+function blockedBy({ situation, promised, budgets }: Round, { pods, place }: Server): Reason | undefined {
   const { settings, now } = situation;
-  let first: string | undefined;
+  // The first by name, whatever order the pods are listed in.
+  let first: { readonly name: string; readonly why: Reason } | undefined;
   for (const pod of pods) {
     const why = blocked(pod, { settings, now, budgets: budgets.of(pod) });
-    if (why !== undefined && (first === undefined || why < first)) first = why;
+    if (!why) continue;
+    const name = podName(pod);
+    if (first === undefined || name < first.name) first = { name, why };
   }
-  return first ?? (promised.has(place) ? 'pods are to come here' : undefined);
+  return first?.why ?? (promised.has(place) ? { code: 'pods-expected' } : undefined);
 }
 
-const firstOf = (names: readonly string[]): string | undefined =>
-  names.reduce<string | undefined>(
-    (first, name) => (first === undefined || name < first ? name : first),
-    undefined,
-  );
+const least = (a: string, b: string): string => (b < a ? b : a);
 
 /** Moves its pods elsewhere, for good if it leaves; or says why they cannot all go, and nothing is moved. */
-function moveAway(round: Round, { machine, place, pods, pool }: Server, leaves: boolean): string | undefined {
+function moveAway(round: Round, { machine, place, pods, pool }: Server, leaves: boolean): Reason | undefined {
   const { mover, world, budgets, departures, promised } = round;
   const tight = budgets.use(pods);
-  if (tight)
-    return `PodDisruptionBudget ${tight.namespace}/${tight.name} allows no more of its pods to be evicted`;
+  if (tight) return { code: 'pod-disruption-budget', budget: `${tight.namespace}/${tight.name}` };
   const before = mark(world);
   const moved = leaves ? mover.empty(place, pods) : mover.tryEmpty(place, pods);
   const short = 'to' in moved && leaves && hasHeadroom(pool) ? shortOfHeadroom(world, pool) : undefined;
   if ('stuck' in moved || short) {
     budgets.giveBack(pods);
     rollback(world, before);
-    return 'stuck' in moved ? `${moved.stuck} runs on it and fits nowhere else` : short?.why;
+    return 'stuck' in moved ? { code: 'pod-fits-nowhere', pod: moved.stuck } : short?.why;
   }
   if (!leaves) {
     budgets.giveBack(pods);
@@ -252,19 +253,17 @@ function moveAway(round: Round, { machine, place, pods, pool }: Server, leaves: 
 
 const hasHeadroom = ({ headroom }: PoolSpec): boolean => Object.keys(headroom).length > 0;
 
-function tooSoon({ situation }: Round, { machine, pool }: Server, idleSince: number): string | undefined {
+function tooSoon({ situation }: Round, { machine, pool }: Server, idleSince: number): Reason | undefined {
   if (byHand(machine)) return undefined;
   const { settings, now } = situation;
   const wanted = pool.scaleDown.unneededForMs ?? settings.unneededForMs;
   const idleFor = now - idleSince;
-  if (idleFor < wanted) return `not needed, but not for ${seconds(wanted)} yet`;
+  if (idleFor < wanted) return { code: 'idle-too-short', forMs: wanted };
   const even = settings.weighBoot ? breakEvenMs(machine) : 0;
-  return idleFor < even
-    ? `not needed, but booting it again would cost more than ${seconds(even)} of idling`
-    : undefined;
+  return idleFor < even ? { code: 'boot-costs-more', forMs: even } : undefined;
 }
 
-function whyLimited({ departures }: Round, { machine, pool, pods }: Server): string | undefined {
+function whyLimited({ departures }: Round, { machine, pool, pods }: Server): Reason | undefined {
   return byHand(machine)
     ? undefined
     : departures.refusal(machine, pool, pods.length === 0 ? 'empty' : 'underutilized');

@@ -2,16 +2,17 @@ import type { Situation } from '../decide/indexed-snapshot.ts';
 import { capacityOf, lifecycle } from '../machine/lifecycle.ts';
 import type { Machine } from '../machine/machine.ts';
 import { transition } from '../machine/transition.ts';
+import type { Reason } from '../reasons/reason.ts';
 
 /** Machines that could be powered on, and why the others that give no capacity cannot. */
 export interface Eligible {
   readonly machines: readonly Machine[];
-  readonly rejected: ReadonlyMap<string, string>;
+  readonly rejected: ReadonlyMap<string, Reason>;
 }
 
 export function eligibleMachines(situation: Situation): Eligible {
   const machines: Machine[] = [];
-  const rejected = new Map<string, string>();
+  const rejected = new Map<string, Reason>();
   for (const machine of situation.machines) {
     if (capacityOf(machine) !== 'none') continue;
     const why = whyNot(machine, situation);
@@ -21,21 +22,23 @@ export function eligibleMachines(situation: Situation): Eligible {
   return { machines, rejected };
 }
 
-function whyNot(machine: Machine, { settings, poolOf, now }: Situation): string | undefined {
+function whyNot(machine: Machine, { settings, poolOf, now }: Situation): Reason | undefined {
   const { spec, status, metrics } = machine;
   const pool = poolOf.get(spec.pool);
-  if (!pool) return `its pool ${spec.pool} is not defined`;
+  if (!pool) return { code: 'pool-undefined', pool: spec.pool };
   if (pool.managedBy !== 'bamel') return leftToOthers(pool.name);
   const { on, means } = lifecycle[status.state];
-  if (!on['power-on-requested']) return status.lastError ? `${means}: ${status.lastError.message}` : means;
+  if (!on['power-on-requested'])
+    return { code: 'in-state', state: status.state, means, error: status.lastError?.message };
   const asked = transition(machine, { type: 'power-on-requested', operation: '' }, now, settings.timings);
-  if (!asked.ok) return asked.why;
-  if (spec.powerState === 'off') return 'it is to stay off (powerState: off)';
-  if (spec.made) return 'it was made on demand and is being given back';
-  if (status.bmcReachable === false) return 'its BMC does not answer';
-  if (status.powerState !== 'off') return `its power is ${status.powerState}: not known to be off`;
-  if (metrics.health === 'critical') return `it is unhealthy: ${metrics.problems?.join(', ') ?? 'critical'}`;
+  if (!asked.ok) return asked.reason;
+  if (spec.made) return { code: 'returning' };
+  if (status.bmcReachable === false) return { code: 'bmc-silent' };
+  if (status.powerState !== 'off')
+    return { code: 'power-not-known', power: status.powerState, needed: 'off' };
+  if (metrics.health === 'critical')
+    return { code: 'unhealthy', problems: metrics.problems?.join(', ') ?? 'critical' };
   return undefined;
 }
 
-export const leftToOthers = (pool: string): string => `pool ${pool} is left to the Cluster Autoscaler`;
+export const leftToOthers = (pool: string): Reason => ({ code: 'left-to-cluster-autoscaler', pool });

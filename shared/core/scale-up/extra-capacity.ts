@@ -4,6 +4,7 @@ import type { Want } from '../decide/signals/demand-signals.ts';
 import type { Minimum } from '../limits/windows.ts';
 import { capacityOf } from '../machine/lifecycle.ts';
 import type { Machine } from '../machine/machine.ts';
+import { distinct, type Reason } from '../reasons/reason.ts';
 import type { PoolSpec } from '../settings.ts';
 import { addMachine, kindOf, type Place, type World } from '../simulate/simulated-cluster.ts';
 import { type Chooser, type Chosen, preferred, retake } from './greedy.ts';
@@ -15,15 +16,15 @@ import { nothing } from './try-machine.ts';
 
 export interface Wanted {
   readonly chosen: readonly WantedMachine[];
-  readonly wants: readonly string[];
+  readonly wants: readonly Reason[];
   /** What could not be had. */
-  readonly unmet: readonly string[];
+  readonly unmet: readonly Reason[];
 }
 
 export interface WantedMachine {
   readonly chosen: Chosen;
   readonly place: Place;
-  readonly why: string;
+  readonly why: Reason;
 }
 
 /** What is on its way for others already: chosen for pods, or left on for them. */
@@ -43,13 +44,13 @@ export function chooseWanted(
 ): Wanted {
   const { world } = chooser;
   const chosen: WantedMachine[] = [];
-  const wants = new Set<string>();
-  const unmet = new Set<string>();
+  const wants: Reason[] = [];
+  const unmet: Reason[] = [];
   const take = (want: Want, served: (machine: Machine) => number = () => 0): boolean => {
-    wants.add(want.why);
+    wants.push(want.why);
     const one = pick(chooser, world, want, served);
     if (one) chosen.push({ ...one, why: want.why });
-    else unmet.add(`no machine for it: ${want.why}`);
+    else unmet.push({ code: 'no-machine-for', want: want.why });
     return one !== undefined;
   };
   const coming = (pool: PoolSpec): number =>
@@ -76,7 +77,7 @@ export function chooseWanted(
       const short = shortOfHeadroom(world, pool);
       if (!short || !take({ pool: pool.name, why: short.why }, short.helps)) break;
     }
-  return { chosen, wants: [...wants], unmet: [...unmet] };
+  return { chosen, wants: distinct(wants), unmet: distinct(unmet) };
 }
 
 interface Choice extends Option {

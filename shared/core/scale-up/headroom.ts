@@ -1,10 +1,10 @@
-import { describeAmount } from '../cluster/resources.ts';
 import type { Machine } from '../machine/machine.ts';
+import type { Reason } from '../reasons/reason.ts';
 import type { PoolSpec } from '../settings.ts';
 import type { Place, World } from '../simulate/simulated-cluster.ts';
 
 export interface Short {
-  readonly why: string;
+  readonly why: Reason;
   /** What a machine would give of all that is missing. */
   readonly helps: (machine: Machine) => number;
 }
@@ -25,9 +25,9 @@ export function shortOfHeadroom(world: World, { name, headroom }: PoolSpec): Sho
     return wanted > free ? [[resource, wanted - free]] : [];
   });
   if (missing.length === 0) return undefined;
-  const amounts = missing.map(([resource]) => describeAmount(resource, headroom[resource] ?? 0)).join(', ');
+  const resources = Object.fromEntries(missing.map(([resource]) => [resource, headroom[resource] ?? 0]));
   return {
-    why: `pool ${name} keeps ${amounts} free`,
+    why: { code: 'headroom', pool: name, resources },
     helps: ({ spec }) =>
       missing.reduce(
         (sum, [resource, amount]) => sum + Math.min(1, (spec.resources[resource] ?? 0) / amount),

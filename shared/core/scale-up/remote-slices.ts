@@ -2,6 +2,7 @@ import type { Taint } from '../cluster/cluster.ts';
 import type { Situation } from '../decide/indexed-snapshot.ts';
 import { capacityOf } from '../machine/lifecycle.ts';
 import { type Machine, type MachineSpec, newStatus } from '../machine/machine.ts';
+import type { Reason } from '../reasons/reason.ts';
 import { hourlyPrice, type Offer } from '../remote/offer.ts';
 import { providerLabel, troubles, whyNotTaken, withdrawals } from '../remote/slice-rules.ts';
 import type { PoolSpec, Provider, Size } from '../settings.ts';
@@ -24,7 +25,7 @@ const longestName = 52;
 export interface Refused {
   readonly offer: Offer;
   readonly pool: string;
-  readonly why: string;
+  readonly why: Reason;
 }
 
 export interface Lent {

@@ -10,12 +10,13 @@ import { createRoom } from '../limits/room.ts';
 import type { Minimum } from '../limits/windows.ts';
 import { capacityOf, stepOf } from '../machine/lifecycle.ts';
 import type { Machine } from '../machine/machine.ts';
+import { because, type Reason } from '../reasons/reason.ts';
 import { offerVerdicts, quotesOf } from '../remote/quotes.ts';
 import { maySliceStay, offersById } from '../remote/slice-rules.ts';
 import { reopen } from '../scale-down/undo-drain.ts';
 import type { PoolSpec } from '../settings.ts';
 import { addMachine, closePlace, type Place, tried, type World } from '../simulate/simulated-cluster.ts';
-import { byText, plural } from '../text.ts';
+import { byText } from '../text.ts';
 import { eligibleMachines } from './candidates.ts';
 import { chooseWanted, type Wanted, type WantedMachine } from './extra-capacity.ts';
 import { type Chooser, type Chosen, putBack, retake } from './greedy.ts';
@@ -35,12 +36,12 @@ export interface Assignment {
 
 export interface ScaleUp {
   readonly demand: readonly DemandGroup[];
-  readonly wants: readonly string[];
+  readonly wants: readonly Reason[];
   readonly intents: readonly Intent[];
   readonly candidates: readonly Candidate[];
   /** Undefined where no pool takes any. */
   readonly offers: readonly OfferVerdict[] | undefined;
-  readonly limits: readonly string[];
+  readonly limits: readonly Reason[];
   readonly unmet: readonly Unmet[];
   /** Places that pods are counted on to come to. */
   readonly promised: readonly string[];
@@ -105,14 +106,17 @@ export function scaleUp(
   const podsAt = new Map<string, number>();
   for (const { place, pods } of packing.placements)
     podsAt.set(place.name, (podsAt.get(place.name) ?? 0) + pods);
-  const why = (one: Chosen): string =>
-    whyWanted.get(one) ??
-    `holds ${podsAt.get(one.machine.spec.name) ?? 0} of ${waiting} waiting ${plural(waiting, 'pod')}`;
+  const why = (one: Chosen): Reason =>
+    whyWanted.get(one) ?? {
+      code: 'holds-pods',
+      pods: podsAt.get(one.machine.spec.name) ?? 0,
+      waiting,
+    };
   const intents: Intent[] = [
     ...cancelled.map(({ spec }) => ({
       kind: 'cancel-drain' as const,
       machine: spec.name,
-      why: `${podsAt.get(spec.name) ?? 0} waiting ${plural(podsAt.get(spec.name) ?? 0, 'pod')} can use it`,
+      ...because({ code: 'drain-cancelled', pods: podsAt.get(spec.name) ?? 0 }),
     })),
     ...chosen.map((one) => intentOf(one, why(one))),
   ];
@@ -136,16 +140,19 @@ export function scaleUp(
     wants: wanted.wants,
     intents,
     candidates: [
-      ...intents.map(({ kind, machine }, index): Candidate => {
+      ...intents.map(({ kind, machine, why: told, reason }, index): Candidate => {
         const one = chosen[index - cancelled.length];
         return {
           machine,
           verdict: kind,
-          why: intents[index]?.why ?? '',
+          why: told,
+          reason,
           ...(one && { watts: one.machine.spec.watts?.max, price: priceOf(one), score: one.score }),
         };
       }),
-      ...[...rejected].map(([machine, reason]): Candidate => ({ machine, verdict: 'rejected', why: reason })),
+      ...[...rejected].map(
+        ([machine, reason]): Candidate => ({ machine, verdict: 'rejected', ...because(reason) }),
+      ),
     ],
     offers,
     limits: [...limits, ...wanted.unmet],

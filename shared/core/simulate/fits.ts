@@ -1,4 +1,4 @@
-import { describeAmount } from '../cluster/resources.ts';
+import type { Reason } from '../reasons/reason.ts';
 import { countIn } from './counter.ts';
 import { askHolds, askMisfit, type NodeClass } from './node-filter.ts';
 import type { AffinityNeed, PodKind } from './pod-class.ts';
@@ -82,45 +82,44 @@ function hasCompany(world: World, { set, self }: AffinityNeed, row: number): boo
   return found || (self && !anywhere);
 }
 
-/** The same judgement in words; undefined exactly when it fits. */
-export function misfit(world: World, kind: PodKind, place: Place): string | undefined {
+/** The same judgement as a reason; undefined exactly when it fits. */
+export function misfit(world: World, kind: PodKind, place: Place): Reason | undefined {
   const { index } = place;
-  if (world.closed[index] !== 0) return place.shut ?? 'takes no more pods: it is being emptied';
+  if (world.closed[index] !== 0) return place.shut ?? { code: 'being-drained' };
   if (kind.impossible !== undefined) return kind.impossible;
   const static_ = askMisfit(kind.ask, world.classOf[index] as NodeClass);
   if (static_ !== undefined) return static_;
   return shortOf(world, kind, index) ?? badCompany(world, kind, index) ?? uneven(world, kind, index);
 }
 
-function shortOf(world: World, { columns, amounts }: PodKind, index: number): string | undefined {
+function shortOf(world: World, { columns, amounts }: PodKind, index: number): Reason | undefined {
   const names = [...world.columns.keys()];
   for (let i = 0; i < columns.length; i++) {
     const name = names[columns[i] as number] ?? '';
     const free = world.free[index * world.width + (columns[i] as number)] as number;
     const wanted = amounts[i] as number;
-    if (free < wanted)
-      return `${describeAmount(name, wanted)} wanted, ${describeAmount(name, Math.max(0, free))} free`;
+    if (free < wanted) return { code: 'no-room', resource: name, needed: wanted, free: Math.max(0, free) };
   }
   return undefined;
 }
 
-function badCompany(world: World, kind: PodKind, index: number): string | undefined {
+function badCompany(world: World, kind: PodKind, index: number): Reason | undefined {
   const row = index * world.keys;
   for (const { counter, why } of kind.blockers) {
     const domain = world.domains[row + counter.key] as number;
-    if (domain >= 0 && countIn(counter, domain) > 0) return `${why} ${world.topology.keys[counter.key]}`;
+    if (domain >= 0 && countIn(counter, domain) > 0) return why(world.topology.keys[counter.key] ?? '');
   }
   return kind.affinity && !hasCompany(world, kind.affinity, row) ? kind.affinity.why : undefined;
 }
 
-function uneven(world: World, kind: PodKind, index: number): string | undefined {
+function uneven(world: World, kind: PodKind, index: number): Reason | undefined {
   for (const need of kind.spread) {
     const { key } = need.group.counter;
     const domain = world.domains[index * world.keys + key] as number;
-    if (domain < 0) return `needs label ${world.topology.keys[key]} to be spread by`;
+    const name = world.topology.keys[key] ?? '';
+    if (domain < 0) return { code: 'spread-label-missing', key: name };
     const skew = skewWith(need, domain);
-    if (skew > need.maxSkew)
-      return `would be ${skew} more than elsewhere by ${world.topology.keys[key]}, ${need.maxSkew} allowed`;
+    if (skew > need.maxSkew) return { code: 'spread-skew', skew, key: name, maxSkew: need.maxSkew };
   }
   return undefined;
 }

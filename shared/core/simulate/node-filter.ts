@@ -1,4 +1,5 @@
 import type { Labels, NodeTerm, Taint, Toleration } from '../cluster/cluster.ts';
+import type { Reason } from '../reasons/reason.ts';
 import { grown } from './arrays.ts';
 import { describeTerm, labelOf, termHolds } from './requirements.ts';
 import { cordon, describeTaint, untolerated } from './taints.ts';
@@ -42,7 +43,7 @@ export const noAnswers = (): Uint8Array => new Uint8Array(0);
 function remembered<Asker extends Memo>(
   asker: Asker,
   place: NodeClass,
-  judge: (asker: Asker, place: NodeClass) => string | undefined,
+  judge: (asker: Asker, place: NodeClass) => Reason | undefined,
 ): boolean {
   if (place.id >= asker.answers.length) asker.answers = grown(asker.answers, place.id + 1);
   const known = asker.answers[place.id];
@@ -57,24 +58,26 @@ export const isTolerated = (tolerance: Tolerance, place: NodeClass): boolean =>
   remembered(tolerance, place, taintMisfit);
 export const askHolds = (ask: Ask, place: NodeClass): boolean => remembered(ask, place, askMisfit);
 
+const cordoned: Reason = { code: 'cordoned' };
+
 /** Why no place of the class will do, or undefined. */
-export function askMisfit({ where, tolerance, volumes }: Ask, place: NodeClass): string | undefined {
+export function askMisfit({ where, tolerance, volumes }: Ask, place: NodeClass): Reason | undefined {
   return (
     whereMisfit(where, place) ??
     taintMisfit(tolerance, place) ??
-    (place.cordoned && untolerated([cordon], tolerance.tolerations) ? 'is cordoned' : undefined) ??
+    (place.cordoned && untolerated([cordon], tolerance.tolerations) ? cordoned : undefined) ??
     (volumes && volumeMisfit(volumes, place.labels, place.name))
   );
 }
 
-function whereMisfit({ selector, terms }: Where, { labels, name }: NodeClass): string | undefined {
+function whereMisfit({ selector, terms }: Where, { labels, name }: NodeClass): Reason | undefined {
   for (const [key, value] of Object.entries(selector))
-    if (labelOf(labels, key) !== value) return `needs label ${key}=${value}`;
+    if (labelOf(labels, key) !== value) return { code: 'label-needed', key, value };
   if (!terms || terms.some((term) => termHolds(term, labels, name))) return undefined;
-  return `needs ${terms.map(describeTerm).join(' or ') || 'what no node has'}`;
+  return { code: 'node-affinity', terms: terms.map(describeTerm).join(' or ') };
 }
 
-function taintMisfit({ tolerations }: Tolerance, { taints }: NodeClass): string | undefined {
+function taintMisfit({ tolerations }: Tolerance, { taints }: NodeClass): Reason | undefined {
   const taint = untolerated(taints, tolerations);
-  return taint && `taint ${describeTaint(taint)} not tolerated`;
+  return taint && { code: 'taint-not-tolerated', taint: describeTaint(taint) };
 }

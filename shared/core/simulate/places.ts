@@ -3,6 +3,7 @@ import type { Resources } from '../cluster/resources.ts';
 import type { Snapshot } from '../decide/snapshot.ts';
 import { capacityOf } from '../machine/lifecycle.ts';
 import type { Machine } from '../machine/machine.ts';
+import type { Reason } from '../reasons/reason.ts';
 import {
   commonLabels,
   futureNode,
@@ -26,7 +27,7 @@ export interface Site {
   readonly node: Node | undefined;
   readonly machine: Machine | undefined;
   /** Why it takes no pods. */
-  readonly shut: string | undefined;
+  readonly shut: Reason | undefined;
   readonly nodeClass: NodeClass;
   readonly allocatable: Resources;
   readonly free: Float64Array;
@@ -111,10 +112,10 @@ export function createSites({ snapshot, now = Infinity, kinds, asked, topology, 
       machine,
       shut:
         machine && capacityOf(machine) === 'leaving'
-          ? 'is being emptied'
+          ? { code: 'being-drained' }
           : node.ready
             ? undefined
-            : 'is not Ready',
+            : { code: 'place-not-ready' },
       nodeClass: classify(node.labels, node.name, taints, node.unschedulable),
       allocatable,
       free: freeOn(allocatable),

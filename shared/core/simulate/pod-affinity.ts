@@ -1,4 +1,5 @@
 import type { HostPort, Pod, PodTerm, SpreadRule } from '../cluster/cluster.ts';
+import { type Reason, textOf } from '../reasons/reason.ts';
 import { byText } from '../text.ts';
 import { type Counter, createCounter } from './counter.ts';
 import type { Ask } from './node-filter.ts';
@@ -45,7 +46,7 @@ export function createCompany(topology: Topology, terms: PodTerms): Company {
     numbers.set(thing, numbers.size + 1);
     return numbers.size;
   };
-  const told = ({ why, counter }: Blocker): string => `${why} ${topology.keys[counter.key]}`;
+  const told = ({ why, counter }: Blocker): string => textOf(why(topology.keys[counter.key] ?? ''));
   const at = (term: { readonly topologyKey: string }): number => topologyKey(topology, term.topologyKey);
 
   const spreadGroup = (
@@ -136,11 +137,15 @@ export function createCompany(topology: Topology, terms: PodTerms): Company {
         blockers: [
           ...refused.map(({ term, selector }) => ({
             counter: counterFor(selector.selected, at(term)),
-            why: `anti-affinity to ${describeSelector(term.selector)}: one is in the same`,
+            why: (within: string): Reason => ({
+              code: 'anti-affinity',
+              selector: describeSelector(term.selector),
+              within,
+            }),
           })),
           ...exclusive.map((claim) => ({
             counter: usersOfClaim(claim),
-            why: `claim ${claim} is for one pod only and in use in`,
+            why: (within: string): Reason => ({ code: 'claim-in-use', claim, within }),
           })),
         ],
         feeds: [
@@ -162,7 +167,11 @@ export function createCompany(topology: Topology, terms: PodTerms): Company {
         for (const counter of selector.refusers.values())
           blockers.set(counter, {
             counter,
-            why: `a pod with anti-affinity to ${describeSelector(selector.requirements)} is in the same`,
+            why: (within) => ({
+              code: 'anti-affinity-of-other',
+              selector: describeSelector(selector.requirements),
+              within,
+            }),
           });
         for (const set of selector.sets)
           if (set.selectors.every((other) => selectors.has(other)))
@@ -175,7 +184,12 @@ export function createCompany(topology: Topology, terms: PodTerms): Company {
           if (clash(user.port, port))
             blockers.set(user.counter, {
               counter: user.counter,
-              why: `host port ${port.protocol} ${port.port} is taken on`,
+              why: (within) => ({
+                code: 'host-port-taken',
+                protocol: port.protocol,
+                port: port.port,
+                within,
+              }),
             });
       mutable.feeds = [...feeds];
       mutable.spreadFeeds = [...spreadFeeds];
@@ -202,7 +216,13 @@ export function createCompany(topology: Topology, terms: PodTerms): Company {
     return {
       set,
       self: false,
-      why: `needs ${wanted.map((term) => `${describeSelector(term.selector)} in the same ${term.topologyKey}`).join(' and ')}`,
+      why: {
+        code: 'pod-affinity',
+        terms: wanted.map((term) => ({
+          selector: describeSelector(term.selector),
+          within: term.topologyKey,
+        })),
+      },
     };
   }
 }

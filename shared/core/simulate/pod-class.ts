@@ -1,5 +1,6 @@
 import type { Labels, Pod } from '../cluster/cluster.ts';
 import type { Resources } from '../cluster/resources.ts';
+import type { Reason } from '../reasons/reason.ts';
 import type { Counter } from './counter.ts';
 import type { Ask } from './node-filter.ts';
 import type { AffinitySet } from './pod-terms.ts';
@@ -20,7 +21,7 @@ export interface PodKind {
   /** What decides where it runs and is not judged here, in a few words each. */
   readonly unmodelled: readonly string[];
   /** Why no place whatever will do: a gate, a claim that is not bound. */
-  readonly impossible: string | undefined;
+  readonly impossible: Reason | undefined;
 
   readonly namespace: string;
   /** As far as anybody asks. */
@@ -45,13 +46,13 @@ export const looksAround = ({ blockers, affinity, spread }: PodKind): boolean =>
 
 export interface Blocker {
   readonly counter: Counter;
-  /** In front of the domain's name. */
-  readonly why: string;
+  /** Why it may not come, given the name of the domain's key. */
+  readonly why: (within: string) => Reason;
 }
 
 export interface AffinityNeed {
   readonly set: AffinitySet;
   /** It is one of the pods it wants to be near: the first of them may go anywhere. */
   readonly self: boolean;
-  readonly why: string;
+  readonly why: Reason;
 }

@@ -111,7 +111,7 @@ export function createKinds(options: KindsOptions): Kinds {
   const createKind = (pod: Pod, family: string): PodKind => {
     const claims = pod.rules?.claims;
     const need = claims && storage?.need(pod.namespace, claims);
-    const volumes = typeof need === 'object' ? need : undefined;
+    const volumes = need && 'bound' in need ? need : undefined;
     if (volumes) askTerms(asked, volumeTerms(volumes));
     const podAsk = askWith(pod, volumes);
     if (sealed && company.isKept(pod))
@@ -134,11 +134,7 @@ export function createKinds(options: KindsOptions): Kinds {
         ...(pod.rules?.unmodelled ?? []),
         ...(claims && !storage ? ['volumes: claims, volumes and classes could not be read'] : []),
       ],
-      impossible: pod.gates
-        ? `is held back by scheduling gate ${pod.gates.join(', ')}`
-        : typeof need === 'string'
-          ? need
-          : undefined,
+      impossible: pod.gates ? { code: 'gated', gates: pod.gates } : need && 'code' in need ? need : undefined,
       namespace: pod.namespace,
       labels: visible(askedOfPods, pod.labels ?? {}),
       columns: Int32Array.from(wanted, ([name]) => columns.get(name) ?? 0),

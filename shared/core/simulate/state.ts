@@ -1,6 +1,7 @@
 import type { Labels, Node } from '../cluster/cluster.ts';
 import type { Resources } from '../cluster/resources.ts';
 import type { Machine } from '../machine/machine.ts';
+import type { Reason } from '../reasons/reason.ts';
 import type { NodeClass } from './node-filter.ts';
 import type { Sites } from './places.ts';
 import type { PodKind } from './pod-class.ts';
@@ -20,7 +21,7 @@ export interface Place {
   /** Pods of DaemonSets that are not there yet and are counted. */
   readonly daemons: readonly PodKind[];
   /** Why it takes no pods from the start. */
-  readonly shut?: string | undefined;
+  readonly shut?: Reason | undefined;
 }
 
 /**

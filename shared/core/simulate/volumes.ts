@@ -7,6 +7,7 @@ import type {
   Requirement,
   StorageClass,
 } from '../cluster/cluster.ts';
+import type { Reason } from '../reasons/reason.ts';
 import { describeRequirement, describeTerm, holds, labelOf, selects, termHolds } from './requirements.ts';
 
 /** What a pod's claims ask of a node. */
@@ -28,7 +29,7 @@ interface OpenClaim {
 
 export interface Storage {
   /** Why no node will do at all, or what a node must have. */
-  need(namespace: string, claims: readonly string[]): string | VolumeNeed;
+  need(namespace: string, claims: readonly string[]): Reason | VolumeNeed;
 }
 
 /** Undefined when claims, volumes or classes could not be read: volumes are then left out of account. */
@@ -48,19 +49,19 @@ export function createStorage({ claims, volumes, storageClasses }: ClusterView):
       const exclusive: string[] = [];
       for (const name of names) {
         const claim = claimOf.get(`${namespace}/${name}`);
-        if (!claim) return `claim ${name} does not exist`;
-        if (claim.terminating) return `claim ${name} is being deleted`;
-        if (claim.lost) return `the volume of claim ${name} is gone`;
+        if (!claim) return { code: 'claim-missing', claim: name };
+        if (claim.terminating) return { code: 'claim-deleting', claim: name };
+        if (claim.lost) return { code: 'claim-lost', claim: name };
         if (claim.accessModes.includes('ReadWriteOncePod')) exclusive.push(`${namespace}/${name}`);
         if (claim.volume && claim.bound) {
           const volume = volumeOf.get(claim.volume);
-          if (!volume) return `the volume of claim ${name} does not exist`;
+          if (!volume) return { code: 'volume-missing', claim: name };
           bound.push(volume);
           continue;
         }
         const storageClass = classOf.get(claim.storageClass);
         // The volume controller has yet to do its part; no node changes that.
-        if (claim.volume || !storageClass?.waits) return `claim ${name} is not bound yet`;
+        if (claim.volume || !storageClass?.waits) return { code: 'claim-unbound', claim: name };
         open.push({ claim, storageClass, volumes: ofClass.get(claim.storageClass) ?? [] });
       }
       open.sort((a, b) => a.claim.requested - b.claim.requested);
@@ -84,17 +85,18 @@ const onNode = (name: string): NodeTerm => ({
   fields: [{ key: 'metadata.name', operator: 'In', values: [name] }],
 });
 
-export function volumeMisfit({ bound, open }: VolumeNeed, labels: Labels, node: string): string | undefined {
+export function volumeMisfit({ bound, open }: VolumeNeed, labels: Labels, node: string): Reason | undefined {
   for (const { name, nodeAffinity, zones = [] } of bound) {
     if (!reaches(nodeAffinity, labels, node))
-      return `volume ${name} needs ${(nodeAffinity ?? []).map(describeTerm).join(' or ')}`;
+      return { code: 'volume-affinity', volume: name, terms: anyOf(nodeAffinity) };
     const far = zones.find((zone) => isZoned(labels) && !isIn(zone, labels));
-    if (far) return `volume ${name} needs ${describeRequirement(far)}`;
+    if (far) return { code: 'volume-affinity', volume: name, terms: describeRequirement(far) };
   }
   const taken = new Set<PersistentVolume>();
   for (const { claim, storageClass, volumes } of open) {
     if (claim.selectedNode) {
-      if (claim.selectedNode !== node) return `claim ${claim.name} is being made on ${claim.selectedNode}`;
+      if (claim.selectedNode !== node)
+        return { code: 'claim-elsewhere', claim: claim.name, node: claim.selectedNode };
     } else {
       const found = findVolume(claim, volumes, taken, labels, node);
       if (found) {
@@ -102,12 +104,14 @@ export function volumeMisfit({ bound, open }: VolumeNeed, labels: Labels, node: 
         continue;
       }
     }
-    if (!storageClass.provisioner) return `no free volume for claim ${claim.name}`;
+    if (!storageClass.provisioner) return { code: 'no-free-volume', claim: claim.name };
     if (!reaches(storageClass.topologies, labels, node))
-      return `claim ${claim.name} needs ${(storageClass.topologies ?? []).map(describeTerm).join(' or ')}`;
+      return { code: 'claim-topology', claim: claim.name, terms: anyOf(storageClass.topologies) };
   }
   return undefined;
 }
+
+const anyOf = (terms: readonly NodeTerm[] = []): string => terms.map(describeTerm).join(' or ');
 
 const zoneKeys = ['topology.kubernetes.io/zone', 'topology.kubernetes.io/region'];
 const oldZoneKeys = ['failure-domain.beta.kubernetes.io/zone', 'failure-domain.beta.kubernetes.io/region'];

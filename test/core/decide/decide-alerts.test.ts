@@ -1,7 +1,6 @@
-import { decide } from '../../../shared/core/decide/decide.ts';
 import type { AlertReading, Snapshot } from '../../../shared/core/decide/snapshot.ts';
 import { machine, minute, node, now, pool, serving, snapshot } from '../support/builders.ts';
-import { intents, verdict } from '../support/decisions.ts';
+import { intents, reasons, verdict } from '../support/decisions.ts';
 
 const reading = (parts: Partial<AlertReading> = {}): AlertReading => ({
   pool: 'workers',
@@ -18,7 +17,9 @@ const given = (alerts: readonly AlertReading[], more: Partial<Snapshot> = {}): S
 describe('an alert that fires for a pool', () => {
   test('wants one more machine of it', () => {
     expect(intents(given([reading()]))).toEqual(['power-on m1']);
-    expect(decide(given([reading()]), now).record.wants).toEqual(['alert Busy fires for pool workers']);
+    expect(reasons(given([reading()])).wants).toEqual([
+      { code: 'alert-fires', alert: 'Busy', pool: 'workers' },
+    ]);
   });
 
   test('several want one', () => {
@@ -62,13 +63,22 @@ describe('fault 22: late `resolved` alert → never scales down by itself', () =
   });
 
   test('nothing leaves while it fires', () => {
-    expect(verdict(idle(reading()), 'm1')).toBe('kept: alert Busy fires for it');
+    expect(verdict(idle(reading()), 'm1')).toEqual({
+      verdict: 'kept',
+      code: 'alert-fires',
+      alert: 'Busy',
+      pool: 'workers',
+    });
   });
 
   test('nor for as long afterwards as a machine must be unneeded', () => {
-    expect(verdict(idle(reading({ endedAt: now - 9 * minute })), 'm1')).toBe(
-      'kept: alert Busy fired for it less than 600 s ago',
-    );
+    expect(verdict(idle(reading({ endedAt: now - 9 * minute })), 'm1')).toEqual({
+      verdict: 'kept',
+      code: 'alert-fired',
+      alert: 'Busy',
+      pool: 'workers',
+      withinMs: 10 * minute,
+    });
     expect(intents(idle(reading({ endedAt: now - 10 * minute })))).toEqual(['drain m1']);
   });
 });
@@ -89,6 +99,14 @@ test('a trigger that nobody can read keeps everything on, and the record says wh
     }),
     triggers: [{ pool: 'workers', trigger: 'queue', since: now, unknown: true, note: 'it did not answer' }],
   };
-  expect(verdict(idle, 'm1')).toBe('kept: whether queue is above 10 is not known');
-  expect(decide(idle, now).record.notes).toEqual(['trigger queue of pool workers: it did not answer']);
+  expect(verdict(idle, 'm1')).toEqual({
+    verdict: 'kept',
+    code: 'trigger-unknown',
+    pool: 'workers',
+    trigger: 'queue',
+    threshold: 10,
+  });
+  expect(reasons(idle).notes).toEqual([
+    { code: 'trigger-note', pool: 'workers', trigger: 'queue', note: 'it did not answer' },
+  ]);
 });

@@ -16,7 +16,7 @@ import {
   settings,
   snapshot,
 } from '../support/builders.ts';
-import { intents, pods, verdict } from '../support/decisions.ts';
+import { intents, pods, reasons, verdict } from '../support/decisions.ts';
 
 /** Two machines that differ in one thing: which is taken, and which when only other policies count. */
 const rows: readonly [PolicyName, Parameters<typeof machine>[1], Parameters<typeof machine>[1]][] = [
@@ -109,7 +109,8 @@ describe('machines made on demand', () => {
       {
         kind: 'power-on',
         machine: 'vm-1',
-        why: 'holds 5 of 5 waiting pods',
+        why: expect.any(String),
+        reason: { code: 'holds-pods', pods: 5, waiting: 5 },
         make: {
           name: 'vm-1',
           pool: 'workers',
@@ -179,13 +180,17 @@ describe('replacement', () => {
 
   test('the less hungry one is powered on first; the other is drained once that is Ready', () => {
     expect(intents(given([big, little]))).toEqual(['power-on little']);
-    expect(verdict(given([big, little]), 'little')).toMatch(
-      /^power-on: replaces big: about 18 W instead of 213 W/,
-    );
+    expect(verdict(given([big, little]), 'little')).toEqual({
+      verdict: 'power-on',
+      code: 'replaces',
+      machine: 'big',
+      watts: expect.closeTo(17.5),
+      instead: expect.closeTo(212.5),
+    });
     const coming = given([big, { ...little, status: { ...little.status, state: 'joining' } }]);
     expect(intents(coming)).toEqual([]);
     expect(decide(coming, now).idle).toEqual([]);
-    expect(verdict(coming, 'big')).toMatch(/kept until that is Ready/);
+    expect(verdict(coming, 'big')).toEqual({ verdict: 'kept', code: 'fits-on-coming', on: ['little'] });
     const ready = serving('little', { spec: little.spec, metrics: {} });
     expect(intents(given([big, ready], { nodes: [...nodes, node('little')] }))).toEqual(['drain big']);
   });
@@ -209,8 +214,9 @@ test("a pool of the stock Cluster Autoscaler's is left alone, and the record say
   });
   const { record } = decide(given, now);
   expect(record.intents).toEqual([]);
-  expect(record.notes).toEqual(['pool workers is left to the Cluster Autoscaler']);
-  expect(verdict(given, 'm1')).toBe('rejected: pool workers is left to the Cluster Autoscaler');
+  const left = { code: 'left-to-cluster-autoscaler', pool: 'workers' };
+  expect(reasons(given).notes).toEqual([left]);
+  expect(verdict(given, 'm1')).toEqual({ verdict: 'rejected', ...left });
 });
 
 test('powerState by hand: one that is to be off is never chosen and goes as soon as it can; one that is to be on stays', () => {
@@ -225,7 +231,7 @@ test('powerState by hand: one that is to be off is never chosen and goes as soon
       pods: powerState === 'off' ? [running('p', 'm1', { requests: { cpu: 3000 } })] : [],
     });
   expect(intents(given('off'))).toEqual(['drain m1']);
-  expect(verdict(given('on'), 'm1')).toBe('kept: it is to stay on (powerState: on)');
+  expect(verdict(given('on'), 'm1')).toEqual({ verdict: 'kept', code: 'stays-on' });
 });
 
 test('a record of 10,000 machines stays small, and names all that is chosen', () => {

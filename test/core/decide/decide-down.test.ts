@@ -1,5 +1,6 @@
 import { decide } from '../../../shared/core/decide/decide.ts';
 import type { Snapshot } from '../../../shared/core/decide/snapshot.ts';
+import type { Reason } from '../../../shared/core/reasons/reason.ts';
 import {
   Gi,
   machine,
@@ -22,14 +23,14 @@ describe('powering off', () => {
 
   test('a machine that nothing has needed for long enough is drained', () => {
     expect(intents(idle())).toEqual(['drain m1']);
-    expect(verdict(idle(), 'm1')).toBe('drain: nothing has needed it for 3600 s');
+    expect(verdict(idle(), 'm1')).toEqual({ verdict: 'drain', code: 'idle', forMs: 60 * minute, pods: 0 });
     expect(summary(idle())).toBe('nothing to power on; drain and power off m1');
   });
 
   test('idle time is remembered from one evaluation to the next', () => {
     const fresh = idle({ machines: [serving('m1', { metrics: {} })] });
     expect(decide(fresh, now).idle).toEqual([{ machine: 'm1', idleSince: now }]);
-    expect(verdict(fresh, 'm1')).toBe('kept: not needed, but not for 600 s yet');
+    expect(verdict(fresh, 'm1')).toEqual({ verdict: 'kept', code: 'idle-too-short', forMs: 10 * minute });
 
     const since = (ms: number) => idle({ machines: [serving('m1', { metrics: { idleSince: now - ms } })] });
     expect(decide(since(5), now).idle).toEqual([]);
@@ -45,53 +46,53 @@ describe('powering off', () => {
   });
 
   const cpu = (milli: number) => ({ requests: { cpu: milli, memory: Gi } });
-  test.each<[string, Parameters<typeof snapshot>[0], string]>([
-    ['its pool keeps a minimum', { pools: [pool({ minNodes: 1 })] }, 'pool workers keeps at least 1 on'],
-    ['the last Ready node', { nodes: [node('m1')] }, 'it is the last Ready node'],
+  test.each<[string, Parameters<typeof snapshot>[0], Reason]>([
+    [
+      'its pool keeps a minimum',
+      { pools: [pool({ minNodes: 1 })] },
+      { code: 'pool-minimum', pool: 'workers', nodes: 1 },
+    ],
+    ['the last Ready node', { nodes: [node('m1')] }, { code: 'last-ready-node' }],
     [
       'the last Ready one among others that are not',
       { nodes: [node('m1'), node('other', { ready: false })] },
-      'it is the last Ready node',
+      { code: 'last-ready-node' },
     ],
-    [
-      'NotReady',
-      { nodes: [node('m1', { ready: false }), node('other')] },
-      'its node is not Ready: what runs on it is not known',
-    ],
-    ['gone from the cluster', { nodes: [node('a'), node('b')] }, 'its node is not in the cluster'],
-    ['of no pool', { pools: [] }, 'its pool workers is not defined'],
+    ['NotReady', { nodes: [node('m1', { ready: false }), node('other')] }, { code: 'node-unknown' }],
+    ['gone from the cluster', { nodes: [node('a'), node('b')] }, { code: 'node-missing' }],
+    ['of no pool', { pools: [] }, { code: 'pool-undefined', pool: 'workers' }],
     [
       'a pod that cannot move',
       { pods: [running('db', 'm1', { movable: false })] },
-      'default/db has no controller that would make it anew',
+      { code: 'no-controller', pod: 'default/db' },
     ],
     [
       'in use beyond the threshold',
       { pods: [running('p', 'm1', cpu(2400))] },
-      '60 % of it are in use, for one by default/p',
+      { code: 'in-use', use: 0.6, pod: 'default/p' },
     ],
     [
       'a pod that fits nowhere else',
       { pods: [running('p', 'm1'), running('q', 'other', cpu(3500))] },
-      'default/p runs on it and fits nowhere else',
+      { code: 'pod-fits-nowhere', pod: 'default/p' },
     ],
     [
       'room for a pod that waits',
       { pods: [pod('p'), running('q', 'other', cpu(3500))] },
-      'pods are to come here',
+      { code: 'pods-expected' },
     ],
     [
       'maintenance asked for',
       { machines: [serving('m1', { spec: { maintenance: true } })] },
-      'it is in maintenance',
+      { code: 'in-maintenance' },
     ],
     [
       'its last drain called off just now',
       { machines: [serving('m1', { status: { retryAt: now + 1 } })] },
-      'it is quarantined: its last drain was called off',
+      { code: 'quarantined' },
     ],
-  ])('kept: %s', (_name, parts, why) => {
-    expect(verdict(idle(parts), 'm1')).toBe(`kept: ${why}`);
+  ])('kept: %s', (_name, parts, reason) => {
+    expect(verdict(idle(parts), 'm1')).toEqual({ verdict: 'kept', ...reason });
     expect(intents(idle(parts))).toEqual([]);
   });
 
@@ -103,7 +104,7 @@ describe('powering off', () => {
   ])('fault 40: kept: protected by %s', (entry, _name, parts) => {
     const given = (protect: string[], nodeParts: typeof parts) =>
       idle({ settings: settings({ protect }), nodes: [node('m1', nodeParts), node('other')] });
-    expect(verdict(given([entry], parts), 'm1')).toBe(`kept: protected by ${entry}`);
+    expect(verdict(given([entry], parts), 'm1')).toEqual({ verdict: 'kept', code: 'protected', by: entry });
     expect(intents(given(['control-plane', 'name=m', 'tier=web', 'crit'], {}))).toEqual(['drain m1']);
   });
 
@@ -121,9 +122,11 @@ describe('powering off', () => {
     const given = snapshot({
       machines: [machine('m1', { status: { state: 'powering-off', operation: 'op-1' } })],
     });
-    expect(verdict(given, 'm1')).toBe(
-      'kept: drained, power-off requested, not verified yet; waits for the BMC to say off in consecutive reads',
-    );
+    expect(verdict(given, 'm1')).toMatchObject({
+      verdict: 'kept',
+      code: 'between-states',
+      state: 'powering-off',
+    });
   });
 });
 
@@ -141,10 +144,13 @@ describe('consolidation', () => {
 
   test('of two machines that are used a little, exactly one goes', () => {
     expect(intents(half(1000))).toEqual(['drain m1']);
-    expect(verdict(half(1000), 'm1')).toBe(
-      'drain: nothing has needed it for 3600 s: its 1 pod fit elsewhere',
-    );
-    expect(verdict(half(1000), 'm2')).toBe('kept: pods are to come here');
+    expect(verdict(half(1000), 'm1')).toEqual({
+      verdict: 'drain',
+      code: 'idle',
+      forMs: 60 * minute,
+      pods: 1,
+    });
+    expect(verdict(half(1000), 'm2')).toEqual({ verdict: 'kept', code: 'pods-expected' });
   });
 
   test('the one that is used less', () => {
@@ -175,6 +181,6 @@ describe('consolidation', () => {
       pods: [running('a', 'm1')],
     });
     expect(intents(given)).toEqual(['drain m2']);
-    expect(verdict(given, 'm1')).toBe('kept: default/a runs on it and fits nowhere else');
+    expect(verdict(given, 'm1')).toEqual({ verdict: 'kept', code: 'pod-fits-nowhere', pod: 'default/a' });
   });
 });

@@ -1,5 +1,6 @@
 import { decide } from '../../../shared/core/decide/decide.ts';
 import type { Snapshot } from '../../../shared/core/decide/snapshot.ts';
+import type { Reason } from '../../../shared/core/reasons/reason.ts';
 import {
   Gi,
   machine,
@@ -12,19 +13,22 @@ import {
   settings,
   snapshot,
 } from '../support/builders.ts';
-import { intents, pods, verdict } from '../support/decisions.ts';
+import { intents, pods, reasons, verdict } from '../support/decisions.ts';
 
 const off = (count: number, spec = {}) =>
   Array.from({ length: count }, (_, index) => machine(`m${index + 1}`, { spec }));
 
+const ofPool = { code: 'at-limit', pool: 'workers' } as const;
+const ofCluster = { code: 'at-limit' } as const;
+
 describe('how much may be powered on', () => {
-  test.each<[string, Parameters<typeof snapshot>[0], number, string]>([
-    ['cores of a pool', { pools: [pool({ cpuCores: 9 })] }, 2, 'pool workers is at cpuCores 9'],
+  test.each<[string, Parameters<typeof snapshot>[0], number, Reason]>([
+    ['cores of a pool', { pools: [pool({ cpuCores: 9 })] }, 2, { ...ofPool, limit: 'cpuCores', most: 9 }],
     [
       'memory of a pool',
       { pools: [pool({ memoryMiB: 16 * 1024 })] },
       1,
-      'pool workers is at memoryMiB 16384',
+      { ...ofPool, limit: 'memoryMiB', most: 16384 },
     ],
     [
       'nodes of the cluster, others included',
@@ -33,37 +37,33 @@ describe('how much may be powered on', () => {
         nodes: [node('other', { allocatable: {} })],
       },
       2,
-      'the cluster is at maxNodes 3',
+      { ...ofCluster, limit: 'maxNodes', most: 3 },
     ],
     [
       'cores of the cluster',
       { settings: settings({ limits: { maxNodes: 0, cpuCores: 4, memoryMiB: 0 } }) },
       1,
-      'the cluster is at cpuCores 4',
+      { ...ofCluster, limit: 'cpuCores', most: 4 },
     ],
     [
       'those on their way',
       { pools: [pool({ scaleUp: { batchSize: 3 } })] },
       3,
-      'pool workers has 3 on their way (batchSize)',
+      { code: 'batch-full', pool: 'workers', most: 3 },
     ],
     [
       'power-ons per minute',
       { settings: settings({ rateLimits: { perMinute: 2, perRack: 0, perCircuit: 0 } }) },
       2,
-      'there may be 2 power-ons per minute',
+      { code: 'rate-limited', where: 'the cluster', most: 2 },
     ],
-  ])('%s: filled up to it, and the rest is told', (_what, parts, most, why) => {
+  ])('%s: filled up to it, and the rest is told', (_what, parts, most, reason) => {
     const given = snapshot({ machines: off(5), pods: pods(20), ...parts });
     expect(intents(given)).toHaveLength(most);
     const { record } = decide(given, now);
-    expect(record.limits).toEqual([why]);
+    expect(reasons(given).limits).toEqual([reason]);
     expect(record.unmet).toMatchObject([{ pods: 20 - 4 * most }]);
-    expect(record.candidates.filter(({ verdict: said }) => said === 'rejected')).toContainEqual({
-      machine: 'm5',
-      verdict: 'rejected',
-      why,
-    });
+    expect(verdict(given, 'm5')).toEqual({ verdict: 'rejected', ...reason });
   });
 
   test('0 is no bound', () => {
@@ -130,25 +130,16 @@ describe('how many may leave', () => {
     });
   };
 
-  test.each<[string, Parameters<typeof snapshot>[0], number, string]>([
+  const budget = (text: string) => ({ code: 'disruption-budget', pool: 'workers', budget: text }) as const;
+  test.each<[string, Parameters<typeof snapshot>[0], number, Reason]>([
     [
       'maxConcurrent',
       { pools: [pool({ maxConcurrent: 2 })] },
       2,
-      'pool workers lets 2 leave at once (maxConcurrent)',
+      { code: 'max-concurrent', pool: 'workers', most: 2 },
     ],
-    [
-      'a budget of a number',
-      { pools: [pool({ budgets: [{ nodes: { count: 1 } }] })] },
-      1,
-      'the budget 1 of pool workers',
-    ],
-    [
-      'of a share, rounded up',
-      { pools: [pool({ budgets: [{ nodes: { share: 0.3 } }] })] },
-      3,
-      'the budget 30% of pool workers',
-    ],
+    ['a budget of a number', { pools: [pool({ budgets: [{ nodes: { count: 1 } }] })] }, 1, budget('1')],
+    ['of a share, rounded up', { pools: [pool({ budgets: [{ nodes: { share: 0.3 } }] })] }, 3, budget('30%')],
     [
       'the most restrictive of several',
       {
@@ -157,19 +148,19 @@ describe('how many may leave', () => {
         ],
       },
       1,
-      'the budget 10% of pool workers',
+      budget('10%'),
     ],
-    ['one for all pools', { settings: settings({ budgets: [{ nodes: { count: 2 } }] }) }, 2, 'the budget 2'],
     [
-      'none at all',
-      { pools: [pool({ budgets: [{ nodes: { count: 0 } }] })] },
-      0,
-      'the budget 0 of pool workers',
+      'one for all pools',
+      { settings: settings({ budgets: [{ nodes: { count: 2 } }] }) },
+      2,
+      { code: 'disruption-budget', budget: '2' },
     ],
-  ])('%s', (_what, parts, most, why) => {
+    ['none at all', { pools: [pool({ budgets: [{ nodes: { count: 0 } }] })] }, 0, budget('0')],
+  ])('%s', (_what, parts, most, reason) => {
     const given = idle(8, parts);
     expect(intents(given)).toHaveLength(most);
-    expect(decide(given, now).record.limits).toEqual([why]);
+    expect(reasons(given).limits).toEqual([reason]);
   });
 
   test('a budget for other reasons, or at other times, does not count', () => {
@@ -198,24 +189,30 @@ describe('how many may leave', () => {
     const schedule = [{ cron: '0 2 * * *', forMs: 60 * minute, minNodes: 2 }];
     const given = idle(3, { pools: [pool({ schedule })] });
     expect(intents(given)).toEqual(['drain m1']);
-    expect(verdict(given, 'm3')).toBe('kept: the schedule 0 2 * * * of pool workers keeps 2 on');
+    expect(verdict(given, 'm3')).toEqual({
+      verdict: 'kept',
+      code: 'schedule-keeps',
+      pool: 'workers',
+      nodes: 2,
+      cron: '0 2 * * *',
+    });
     expect(intents(given, now + 60 * minute)).toHaveLength(3);
   });
 
-  test.each<[string, number, object, string]>([
+  test.each<[string, number, object, Partial<Reason>]>([
     [
       'a power-on',
       5 * minute,
       { lastPowerAction: 'on', powerActionTime: now - minute },
-      'pool workers pauses 300 s after a power-on: 240 s to go',
+      { code: 'cooldown', after: 'power-on', pauseMs: 5 * minute, leftMs: 4 * minute },
     ],
     [
       'a failure',
       3 * minute,
       { lastError: { code: 'lost-power', message: 'x', at: now - minute } },
-      'pool workers pauses 180 s after a failure: 120 s to go',
+      { code: 'cooldown', after: 'failure', pauseMs: 3 * minute, leftMs: 2 * minute },
     ],
-  ])('a pause after %s, in that pool only', (_what, pause, status, why) => {
+  ])('a pause after %s, in that pool only', (_what, pause, status, reason) => {
     const base = idle(1, {
       settings: settings({
         cooldowns: { afterScaleUpMs: pause, afterScaleDownMs: 0, afterFailureMs: pause },
@@ -226,7 +223,7 @@ describe('how many may leave', () => {
       ...base,
       machines: [...base.machines, machine('x', { spec: { pool: name }, status })],
     });
-    expect(verdict(given('workers'), 'm1')).toBe(`kept: ${why}`);
+    expect(verdict(given('workers'), 'm1')).toEqual({ verdict: 'kept', pool: 'workers', ...reason });
     expect(intents(given('more'))).toEqual(['drain m1']);
   });
 
@@ -242,8 +239,8 @@ describe('how many may leave', () => {
       });
     };
     expect(intents(sick(4))).toEqual([]);
-    expect(decide(sick(4), now).record.limits).toEqual([
-      '4 of 8 nodes of pool workers are not Ready: nothing of it is powered off',
+    expect(reasons(sick(4)).limits).toEqual([
+      { code: 'pool-unready', pool: 'workers', unready: 4, serving: 8 },
     ]);
     // Three are nothing unusual, and another pool's are none of ours.
     expect(intents(sick(3))).toHaveLength(5);
@@ -254,16 +251,20 @@ describe('how many may leave', () => {
     const control = { labels: { 'node-role.kubernetes.io/control-plane': '' } };
     const alone = snapshot({ machines: [serving('m1'), serving('m2')], nodes: [node('m1'), node('m2')] });
     expect(intents(alone)).toEqual(['drain m1']);
-    expect(verdict(alone, 'm2')).toBe('kept: it is the last Ready node');
+    expect(verdict(alone, 'm2')).toEqual({ verdict: 'kept', code: 'last-ready-node' });
     const unprotected = { settings: settings({ protect: [] }), nodes: [node('m1', control), node('other')] };
-    expect(verdict(idle(1, unprotected), 'm1')).toBe('kept: protected by control-plane');
-    expect(verdict({ ...idle(1), ownNode: 'm1' }, 'm1')).toBe('kept: the autoscaler itself runs on it');
+    expect(verdict(idle(1, unprotected), 'm1')).toEqual({
+      verdict: 'kept',
+      code: 'protected',
+      by: 'control-plane',
+    });
+    expect(verdict({ ...idle(1), ownNode: 'm1' }, 'm1')).toEqual({ verdict: 'kept', code: 'own-node' });
     expect(intents({ ...idle(1), ownNode: 'other' })).toEqual(['drain m1']);
   });
 
   test('only what has come back from off before', () => {
     const fresh = idle(1, { machines: [serving('m1', { status: { provenAt: undefined } })] });
-    expect(verdict(fresh, 'm1')).toBe('kept: not proven yet to come back from off: bamel test-power m1');
+    expect(verdict(fresh, 'm1')).toEqual({ verdict: 'kept', code: 'unproven', machine: 'm1' });
     const trusting = { ...fresh, settings: settings({ requireProvenCycle: false }) };
     expect(intents(trusting)).toEqual(['drain m1']);
   });
@@ -272,7 +273,12 @@ describe('how many may leave', () => {
     const given = (cpu: number) => idle(2, { pools: [pool({ headroom: { cpu } })] });
     expect(intents(given(4000))).toEqual(['drain m1']);
     expect(intents(given(5000))).toEqual([]);
-    expect(verdict(given(5000), 'm1')).toBe('kept: pool workers keeps 5 cpu free');
+    expect(verdict(given(5000), 'm1')).toEqual({
+      verdict: 'kept',
+      code: 'headroom',
+      pool: 'workers',
+      resources: { cpu: 5000 },
+    });
   });
 
   test('PodDisruptionBudgets are shared by the whole round', () => {
@@ -289,9 +295,11 @@ describe('how many may leave', () => {
       return { ...base, cluster: { ...base.cluster, budgets: [budget(allowed)] } };
     };
     expect(intents(given(0))).toEqual([]);
-    expect(verdict(given(0), 'm1')).toBe(
-      'kept: PodDisruptionBudget default/web allows no more of its pods to be evicted',
-    );
+    expect(verdict(given(0), 'm1')).toEqual({
+      verdict: 'kept',
+      code: 'pod-disruption-budget',
+      budget: 'default/web',
+    });
     expect(intents(given(1))).toEqual(['drain m1']);
     expect(intents(given(3))).toHaveLength(3);
   });
@@ -302,9 +310,7 @@ describe('how many may leave', () => {
       status: { learnedBootMs: 25 * minute },
     });
     const given = idle(1, { machines: [slow] });
-    expect(verdict(given, 'm1')).toBe(
-      'kept: not needed, but booting it again would cost more than 4500 s of idling',
-    );
+    expect(verdict(given, 'm1')).toEqual({ verdict: 'kept', code: 'boot-costs-more', forMs: 75 * minute });
     expect(intents(given, now + 15 * minute)).toEqual(['drain m1']);
     expect(intents({ ...given, settings: settings({ weighBoot: false }) })).toEqual(['drain m1']);
   });

@@ -1,7 +1,6 @@
-import { decide } from '../../../shared/core/decide/decide.ts';
 import type { PressingPod, Snapshot } from '../../../shared/core/decide/snapshot.ts';
-import { Gi, machine, node, now, running, serving, settings, snapshot } from '../support/builders.ts';
-import { intents } from '../support/decisions.ts';
+import { Gi, machine, node, running, serving, settings, snapshot } from '../support/builders.ts';
+import { intents, reasons, verdict } from '../support/decisions.ts';
 
 const owner = { kind: 'ReplicaSet', name: 'web', uid: 'rs' };
 
@@ -31,36 +30,46 @@ test('the record says which pressure, on which node, from which pods', () => {
     ],
     [onM1('web')],
   );
-  const { record } = decide(given, now);
-  const why = 'cpu pressure on m1 is rising, at 90 % (default/web 60 %, pod gone 10 %)';
-  expect(record.wants).toEqual([why]);
-  expect(record.intents).toEqual([{ kind: 'power-on', machine: 'spare', why }]);
+  const pressure = {
+    code: 'pressure',
+    node: 'm1',
+    category: 'cpu',
+    level: 0.9,
+    pods: [
+      { pod: 'default/web', share: 0.6 },
+      { pod: 'pod gone', share: 0.1 },
+    ],
+  };
+  expect(reasons(given).wants).toEqual([pressure]);
+  expect(verdict(given, 'spare')).toEqual({ verdict: 'power-on', ...pressure });
 });
 
 describe('no machine is powered on for what none would help, and the record says why', () => {
   const notes = (given: Snapshot) => {
     expect(intents(given)).toEqual([]);
-    return decide(given, now).record.notes;
+    return reasons(given).notes;
   };
 
   test('a pod that its own limit holds', () => {
-    expect(notes(pressed([{ uid: 'web', share: 0.8, ownLimit: true }], [onM1('web')]))).toEqual([
-      'cpu pressure on m1 is rising, at 90 % (default/web 80 %): no machine would help, default/web is held by its own cpu limit',
+    expect(notes(pressed([{ uid: 'web', share: 0.8, ownLimit: true }], [onM1('web')]))).toMatchObject([
+      {
+        code: 'pressure-beyond-help',
+        pressure: { code: 'pressure', node: 'm1', pods: [{ pod: 'default/web', share: 0.8 }] },
+        pods: [{ code: 'own-limit', pod: 'default/web', category: 'cpu' }],
+      },
     ]);
   });
 
   test('a single replica with data on the node', () => {
     const given = pressed([{ uid: 'db', share: 0.8 }], [onM1('db', { localVolumes: ['data'] })]);
-    expect(notes(given)).toEqual([
-      expect.stringContaining(
-        'default/db is the only one of its kind and has data on the node (volume data)',
-      ),
+    expect(notes(given)).toMatchObject([
+      { pods: [{ code: 'only-replica', pod: 'default/db', volume: 'data' }] },
     ]);
   });
 
   test('a pod that belongs to the node', () => {
     const given = pressed([{ uid: 'agent', share: 0.8 }], [onM1('agent', { belongsToNode: true })]);
-    expect(notes(given)).toEqual([expect.stringContaining('default/agent belongs to the node')]);
+    expect(notes(given)).toMatchObject([{ pods: [{ code: 'node-pod', pod: 'default/agent' }] }]);
   });
 });
 
@@ -118,8 +127,8 @@ describe('only what the pressing pods could run on is powered on', () => {
   test('nothing fits: nothing is powered on, and that is told', () => {
     const nowhere = given({ nodeSelector: { disk: 'slow' } });
     expect(intents(nowhere)).toEqual([]);
-    expect(decide(nowhere, now).record.limits).toEqual([
-      'no machine for it: cpu pressure on m1 is rising, at 90 % (default/web 90 %)',
+    expect(reasons(nowhere).limits).toMatchObject([
+      { code: 'no-machine-for', want: { code: 'pressure', node: 'm1' } },
     ]);
   });
 });

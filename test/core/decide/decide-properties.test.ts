@@ -144,7 +144,7 @@ test('every machine is named once, with its verdict and a reason', () => {
     expect(candidates.map(({ machine }) => machine)).toEqual(
       snapshot.machines.map(({ spec }) => spec.name).sort(),
     );
-    expect(candidates.filter(({ why }) => why === '')).toEqual([]);
+    expect(candidates.filter(({ why, reason }) => why === '' || !reason)).toEqual([]);
     for (const kind of ['power-on', 'drain', 'cancel-drain'] as const)
       expect(candidates.filter(({ verdict }) => verdict === kind).map(({ machine }) => machine)).toEqual(
         named(decision, kind).sort(),
@@ -252,7 +252,7 @@ test('once what was ordered is there, nothing more is ordered for the same pods'
     const settled = decide(carriedOut(snapshot, decision), now);
     // What was on its way already may still be exchanged for something more frugal.
     const ordered = settled.intents.filter(
-      ({ kind, why }) => kind === 'cancel-drain' || (kind === 'power-on' && !why.startsWith('replaces ')),
+      ({ kind, reason }) => kind === 'cancel-drain' || (kind === 'power-on' && reason?.code !== 'replaces'),
     );
     expect(ordered).toEqual([]);
   });
@@ -281,7 +281,7 @@ test('nor while it is on its way', () => {
 test('what was just ordered is not given up again while its pods wait for the scheduler', () => {
   holds((snapshot, decision) => {
     const on = decision.record.candidates
-      .filter(({ verdict, why }) => verdict === 'power-on' && why.startsWith('holds'))
+      .filter(({ verdict, reason }) => verdict === 'power-on' && reason?.code === 'holds-pods')
       .map(({ machine }) => machine);
     const { pods } = snapshot.cluster;
     const arrived = carriedOut(snapshot, decision);

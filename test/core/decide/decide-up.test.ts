@@ -1,12 +1,13 @@
 import { decide } from '../../../shared/core/decide/decide.ts';
+import type { Reason } from '../../../shared/core/reasons/reason.ts';
 import { Gi, machine, minute, node, now, pod, pool, serving, snapshot } from '../support/builders.ts';
-import { intents, pods, summary, verdict } from '../support/decisions.ts';
+import { intents, pods, reasons, summary, verdict } from '../support/decisions.ts';
 
 describe('powering on', () => {
   test('nothing, when nobody waits', () => {
     const given = snapshot({ machines: [machine('m1')] });
     expect(intents(given)).toEqual([]);
-    expect(verdict(given, 'm1')).toBe('rejected: not needed');
+    expect(verdict(given, 'm1')).toEqual({ verdict: 'rejected', code: 'not-needed' });
     expect(summary(given)).toBe('nothing to power on; nothing to power off');
   });
 
@@ -16,8 +17,8 @@ describe('powering on', () => {
       pods: pods(6),
     });
     expect(intents(given)).toEqual(['power-on m2']);
-    expect(verdict(given, 'm2')).toBe('power-on: holds 6 of 6 waiting pods');
-    expect(verdict(given, 'm1')).toBe('rejected: not needed');
+    expect(verdict(given, 'm2')).toEqual({ verdict: 'power-on', code: 'holds-pods', pods: 6, waiting: 6 });
+    expect(verdict(given, 'm1')).toEqual({ verdict: 'rejected', code: 'not-needed' });
     expect(summary(given)).toBe('power on m2 for 6 pods; nothing to power off');
   });
 
@@ -31,7 +32,8 @@ describe('powering on', () => {
     expect(decide(thrifty, now).record.candidates).toContainEqual({
       machine: 'm2',
       verdict: 'power-on',
-      why: 'holds 1 of 1 waiting pod',
+      why: expect.any(String),
+      reason: { code: 'holds-pods', pods: 1, waiting: 1 },
       watts: 100,
       score: expect.objectContaining({ watts: 32.5 }),
     });
@@ -101,7 +103,12 @@ describe('powering on', () => {
       pods: [pod('p', { nodeSelector: { disk: 'ssd' } })],
     });
     expect(intents(given)).toEqual(['power-on m2']);
-    expect(verdict(given, 'm1')).toBe('rejected: needs label disk=ssd');
+    expect(verdict(given, 'm1')).toEqual({
+      verdict: 'rejected',
+      code: 'label-needed',
+      key: 'disk',
+      value: 'ssd',
+    });
   });
 
   test('demand is told in groups of equal pods', () => {
@@ -114,9 +121,9 @@ describe('powering on', () => {
 });
 
 describe('machines that cannot be powered on are rejected, and said why', () => {
-  test.each<[string, Parameters<typeof machine>[1], string]>([
-    ['maintenance asked for', { spec: { maintenance: true } }, 'it is in maintenance'],
-    ['in maintenance', { status: { state: 'maintenance' } }, 'in the hands of a person; never touched'],
+  test.each<[string, Parameters<typeof machine>[1], Partial<Reason>]>([
+    ['maintenance asked for', { spec: { maintenance: true } }, { code: 'in-maintenance' }],
+    ['in maintenance', { status: { state: 'maintenance' } }, { code: 'in-state', state: 'maintenance' }],
     [
       'in quarantine',
       {
@@ -125,22 +132,34 @@ describe('machines that cannot be powered on are rejected, and said why', () => 
           lastError: { code: 'never-joined', message: 'no Ready node after 900 s', at: 0 },
         },
       },
-      'quarantined after a failure: no Ready node after 900 s',
+      { code: 'in-state', state: 'error', error: 'no Ready node after 900 s' },
     ],
     [
       'off, but to be left alone for a while',
       { status: { retryAt: now + 1, lastError: { code: 'lost-power', message: 'lost its power', at: 0 } } },
-      'it is quarantined: lost its power',
+      { code: 'quarantined', error: 'lost its power' },
     ],
-    ['power unknown', { status: { powerState: 'unknown' } }, 'its power is unknown: not known to be off'],
-    ['power on already', { status: { powerState: 'on' } }, 'its power is on: not known to be off'],
-    ['BMC silent', { status: { bmcReachable: false } }, 'its BMC does not answer'],
-    ['operated on', { status: { operation: 'op-1' } }, 'operation op-1 is under way'],
-    ['of no pool', { spec: { pool: 'gone' } }, 'its pool gone is not defined'],
-    ['too small', { spec: { resources: { cpu: 500 } } }, '1 cpu wanted, 0.5 cpu free'],
-  ])('%s', (_name, parts, why) => {
+    [
+      'power unknown',
+      { status: { powerState: 'unknown' } },
+      { code: 'power-not-known', power: 'unknown', needed: 'off' },
+    ],
+    [
+      'power on already',
+      { status: { powerState: 'on' } },
+      { code: 'power-not-known', power: 'on', needed: 'off' },
+    ],
+    ['BMC silent', { status: { bmcReachable: false } }, { code: 'bmc-silent' }],
+    ['operated on', { status: { operation: 'op-1' } }, { code: 'operation-running', operation: 'op-1' }],
+    ['of no pool', { spec: { pool: 'gone' } }, { code: 'pool-undefined', pool: 'gone' }],
+    [
+      'too small',
+      { spec: { resources: { cpu: 500 } } },
+      { code: 'no-room', resource: 'cpu', needed: 1000, free: 500 },
+    ],
+  ])('%s', (_name, parts, reason) => {
     const given = snapshot({ machines: [machine('m1', parts), machine('m2')], pods: pods(1) });
-    expect(verdict(given, 'm1')).toBe(`rejected: ${why}`);
+    expect(verdict(given, 'm1')).toMatchObject({ verdict: 'rejected', ...reason });
     expect(intents(given)).toEqual(['power-on m2']);
   });
 
@@ -150,17 +169,21 @@ describe('machines that cannot be powered on are rejected, and said why', () => 
       pods: [pod('huge', { requests: { cpu: 64_000 } }), pod('ssd', { nodeSelector: { disk: 'ssd' } })],
     });
     const { record } = decide(given, now);
-    expect(record.unmet).toEqual([
+    expect(record.unmet).toMatchObject([
       {
         pod: 'default/huge',
         pods: 1,
-        why: '0 of 3 machines can run it (3: 64 cpu wanted, 4 cpu free)',
+        reason: {
+          code: 'no-machine-fits',
+          machines: 3,
+          reasons: [{ count: 3, reason: { code: 'no-room', resource: 'cpu', needed: 64_000, free: 4000 } }],
+        },
         pools: [],
       },
       {
         pod: 'default/ssd',
         pods: 1,
-        why: '0 of 3 machines can run it (3: needs label disk=ssd)',
+        reason: { reasons: [{ count: 3, reason: { code: 'label-needed', key: 'disk', value: 'ssd' } }] },
         pools: [],
       },
     ]);
@@ -173,11 +196,16 @@ describe('machines that cannot be powered on are rejected, and said why', () => 
       machines: [machine('m1', { spec: { maintenance: true } }), machine('m2', dead), machine('m3', dead)],
       pods: pods(1),
     });
-    expect(decide(given, now).record.unmet).toEqual([
+    expect(decide(given, now).record.unmet).toMatchObject([
       {
         pod: 'default/p0',
         pods: 1,
-        why: '0 of 3 machines can run it (2: its BMC does not answer; 1: it is in maintenance)',
+        reason: {
+          reasons: [
+            { count: 2, reason: { code: 'bmc-silent' } },
+            { count: 1, reason: { code: 'in-maintenance' } },
+          ],
+        },
         pools: ['workers'],
       },
     ]);
@@ -209,7 +237,7 @@ describe('machines that cannot be powered on are rejected, and said why', () => 
 
   test('an empty inventory is a reason too', () => {
     const { record } = decide(snapshot({ pods: pods(1) }), now);
-    expect(record.unmet[0]?.why).toBe('there are no machines in the inventory');
+    expect(record.unmet[0]?.reason).toEqual({ code: 'no-machines' });
   });
 });
 
@@ -220,13 +248,18 @@ describe('limits', () => {
       pools: [pool({ maxNodes: 2 })],
       pods: pods(10),
     });
+    const full = { code: 'at-limit', pool: 'workers', limit: 'maxNodes', most: 2 };
     expect(intents(given)).toEqual(['power-on m1', 'power-on m2']);
-    expect(verdict(given, 'm3')).toBe('rejected: pool workers is at maxNodes 2');
+    expect(verdict(given, 'm3')).toEqual({ verdict: 'rejected', ...full });
     const { record } = decide(given, now);
     expect(record.unmet).toMatchObject([{ pods: 2 }]);
-    expect(record.limits).toEqual(['pool workers is at maxNodes 2']);
-    expect(record.unmet[0]?.why).toMatch(/1: pool workers is at maxNodes 2/);
-    expect(record.unmet[0]?.why).toMatch(/2: its room is taken by other pods/);
+    expect(reasons(given).limits).toEqual([full]);
+    expect(record.unmet[0]?.reason).toMatchObject({
+      reasons: [
+        { count: 2, reason: { code: 'room-taken' } },
+        { count: 1, reason: full },
+      ],
+    });
     expect(record.summary).toBe('power on m1, m2 for 10 pods; nothing to power off; no machine for 2 pods');
   });
 
@@ -240,7 +273,13 @@ describe('limits', () => {
         pods: pods(1, { nodeSelector: { 'kubernetes.io/hostname': 'm2' } }),
       });
       expect(intents(given)).toEqual([]);
-      expect(verdict(given, 'm2')).toBe('rejected: pool workers is at maxNodes 1');
+      expect(verdict(given, 'm2')).toEqual({
+        verdict: 'rejected',
+        code: 'at-limit',
+        pool: 'workers',
+        limit: 'maxNodes',
+        most: 1,
+      });
     },
   );
 
@@ -260,8 +299,13 @@ describe('limits', () => {
       pools: [pool({ minNodes: 3 })],
     });
     expect(intents(given)).toEqual(['power-on m2', 'power-on m3']);
-    expect(verdict(given, 'm2')).toBe('power-on: pool workers keeps at least 3 on');
-    expect(verdict(given, 'm4')).toBe('rejected: not needed');
+    expect(verdict(given, 'm2')).toEqual({
+      verdict: 'power-on',
+      code: 'pool-minimum',
+      pool: 'workers',
+      nodes: 3,
+    });
+    expect(verdict(given, 'm4')).toEqual({ verdict: 'rejected', code: 'not-needed' });
     expect(summary(given)).toBe('power on m2, m3; nothing to power off');
   });
 

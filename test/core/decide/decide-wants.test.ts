@@ -14,7 +14,7 @@ import {
   settings,
   snapshot,
 } from '../support/builders.ts';
-import { intents, pods, verdict } from '../support/decisions.ts';
+import { intents, pods, reasons, verdict } from '../support/decisions.ts';
 
 describe('pods', () => {
   const one = (parts: Parameters<typeof pod>[1], more: Parameters<typeof snapshot>[0] = {}) =>
@@ -39,13 +39,13 @@ describe('pods', () => {
   test('that are held back by a gate are told, and get no machine', () => {
     const { record, intents: none } = decide(one({ gates: ['wait'] }), now);
     expect(none).toEqual([]);
-    expect(record.unmet[0]?.why).toBe('is held back by scheduling gate wait');
+    expect(record.unmet[0]?.reason).toEqual({ code: 'gated', gates: ['wait'] });
   });
 
   test('wait as long as they ask to be', () => {
     const asks = { annotations: { 'cluster-autoscaler.kubernetes.io/pod-scale-up-delay': '5m' } };
     expect(intents(one(asks))).toEqual([]);
-    expect(decide(one(asks), now).record.unmet[0]?.why).toMatch(/its own scale-up delay/);
+    expect(decide(one(asks), now).record.unmet[0]?.reason).toEqual({ code: 'waits-too-short' });
     expect(intents(one(asks), now + 4 * minute)).toEqual(['power-on m1']);
   });
 
@@ -82,7 +82,9 @@ describe('pods', () => {
         ],
       });
     expect(intents(given(3000, 5 * minute))).toEqual(['power-on m2']);
-    expect(decide(given(3000, 5 * minute), now).record.wants[0]).toMatch(/75 % full/);
+    expect(reasons(given(3000, 5 * minute)).wants).toEqual([
+      { code: 'scheduler-refuses', pool: 'workers', use: 0.75, pods: 1, forMs: 5 * minute },
+    ]);
     expect(intents(given(2000, 5 * minute))).toEqual([]);
     expect(intents(given(3000, 4 * minute))).toEqual([]);
   });
@@ -127,7 +129,16 @@ describe('triggers', () => {
 
   test('above the threshold for long enough: one more machine', () => {
     expect(intents(up(reading({})))).toEqual(['power-on m1']);
-    expect(decide(up(reading({})), now).record.wants).toEqual(['queue is 11, above 10 for 120 s']);
+    expect(reasons(up(reading({}))).wants).toEqual([
+      {
+        code: 'trigger-holds',
+        pool: 'workers',
+        trigger: 'queue',
+        value: 11,
+        threshold: 10,
+        forMs: 2 * minute,
+      },
+    ]);
   });
 
   test.each<[string, Partial<TriggerReading>]>([
@@ -193,7 +204,13 @@ describe('triggers', () => {
       }),
       triggers,
     });
-    expect(verdict(idle('up', reading({})), 'm1')).toBe('kept: queue is above 10');
+    expect(verdict(idle('up', reading({})), 'm1')).toEqual({
+      verdict: 'kept',
+      code: 'trigger-above',
+      pool: 'workers',
+      trigger: 'queue',
+      threshold: 10,
+    });
     expect(intents(idle('up', reading({ value: 3 })))).toEqual(['drain m1']);
     expect(intents(idle('up'))).toEqual(['drain m1']);
     expect(intents(idle('down'))).toEqual([]);
@@ -245,7 +262,11 @@ describe('pressure', () => {
       },
     );
     expect(intents(given)).toEqual([]);
-    expect(verdict(given, 'spare')).toBe('kept: kept free: memory pressure on m1 is rising, at 80 %');
+    expect(verdict(given, 'spare')).toMatchObject({
+      verdict: 'kept',
+      code: 'kept-for-pressure',
+      pressure: { code: 'pressure', node: 'm1', category: 'memory', level: 0.8 },
+    });
     expect(intents({ ...given, pressure: [] })).toEqual(['drain spare']);
   });
 });
@@ -262,8 +283,11 @@ describe('headroom', () => {
     expect(intents(given(2000, 2000))).toEqual([]);
     expect(intents(given(2000, 3000))).toEqual(['power-on m2']);
     expect(intents(given(6000, 3000))).toEqual(['power-on m2', 'power-on m3']);
-    expect(decide(given(12_000, 3000), now).record.limits).toEqual([
-      'no machine for it: pool workers keeps 12 cpu free',
+    expect(reasons(given(12_000, 3000)).limits).toEqual([
+      {
+        code: 'no-machine-for',
+        want: { code: 'headroom', pool: 'workers', resources: { cpu: 12_000 } },
+      },
     ]);
   });
 });
@@ -296,7 +320,7 @@ describe('faults', () => {
         pods: pods(waiting),
       });
     expect(intents(given(3))).toEqual(['cancel-drain m1']);
-    expect(verdict(given(3), 'm1')).toBe('cancel-drain: 3 waiting pods can use it');
+    expect(verdict(given(3), 'm1')).toEqual({ verdict: 'cancel-drain', code: 'drain-cancelled', pods: 3 });
     expect(intents(given(7))).toEqual(['cancel-drain m1', 'power-on m2']);
     expect(intents(given(0))).toEqual([]);
     // The other is larger and has to come anyway: the drain goes on.

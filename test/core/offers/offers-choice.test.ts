@@ -1,6 +1,7 @@
 import { decide } from '../../../shared/core/decide/decide.ts';
 import { explainDecision } from '../../../shared/core/decide/explain.ts';
 import type { Snapshot } from '../../../shared/core/decide/snapshot.ts';
+import { type Reason, textOf } from '../../../shared/core/reasons/reason.ts';
 import type { Offer } from '../../../shared/core/remote/offer.ts';
 import type { PoolSpec, Settings } from '../../../shared/core/settings.ts';
 import { Gi, machine, now, pool, settings, snapshot } from '../support/builders.ts';
@@ -49,7 +50,13 @@ test('a slice is described as its driver reads it, at the price of what is taken
     {
       kind: 'power-on',
       machine: name,
-      why: 'holds 3 of 3 waiting pods, lent by berlin.silver for 0.83 per hour',
+      why: expect.any(String),
+      reason: {
+        code: 'at-price',
+        because: { code: 'holds-pods', pods: 3, waiting: 3 },
+        offer: 'berlin.silver',
+        price: expect.closeTo(0.83),
+      },
       make: {
         name,
         pool: 'remote',
@@ -109,41 +116,50 @@ test('where prices are the same, the preferred region, then what answers faster'
   expect(ordered(given(offers, 2))).toEqual(['power-on 2 of a.x']);
 });
 
-test.each<[string, Partial<Offer>, Parameters<typeof remote>[0], string]>([
-  ['expired', { validUntil: now - 5000 }, {}, 'rejected: it expired 5 s ago'],
-  ['of another provider', {}, { offers: { providers: ['x'] } }, 'rejected: its pool takes none of oslo'],
+test.each<[string, Partial<Offer>, Parameters<typeof remote>[0], Reason]>([
+  ['expired', { validUntil: now - 5000 }, {}, { code: 'offer-expired', agoMs: 5000 }],
+  [
+    'of another provider',
+    {},
+    { offers: { providers: ['x'] } },
+    { code: 'provider-excluded', provider: 'oslo' },
+  ],
   [
     'of another region',
     { region: 'us' },
     { offers: { regions: ['eu'], onlyRegions: true } },
-    'rejected: its pool takes none of region us',
+    { code: 'region-excluded', region: 'us' },
   ],
   [
     'too far away',
     { latencyMs: 80 },
     { offers: { maxLatencyMs: 50 } },
-    'rejected: it answers in 80 ms, 50 ms are allowed',
+    { code: 'latency-too-high', latencyMs: 80, most: 50 },
   ],
-  ['of unknown latency', {}, { offers: { maxLatencyMs: 50 } }, 'rejected: how fast it answers is not known'],
+  ['of unknown latency', {}, { offers: { maxLatencyMs: 50 } }, { code: 'latency-unknown' }],
   [
     'too small for its pool',
     { resources: { cpu: 500, memory: 32 * Gi } },
     {},
-    'rejected: offer oslo.gold lends 0.5 cpu and no more',
+    { code: 'offer-used-up', offer: 'oslo.gold', resource: 'cpu', most: 500 },
   ],
-])('an offer that is %s is not taken, and the record says so', (_name, parts, rules, why) => {
+])('an offer that is %s is not taken, and the record says so', (_name, parts, rules, reason) => {
   const one = given([offer('oslo.gold', parts)], 2, { remote: remote(rules) });
   expect(ordered(one)).toEqual([]);
-  expect(verdicts(one)).toEqual({ 'oslo.gold': why });
+  expect(verdicts(one)).toEqual({ 'oslo.gold': { verdict: 'rejected', ...reason } });
   expect(decide(one, now).record.unmet).toMatchObject([
-    { pods: 2, why: expect.stringContaining(`offer oslo.gold: ${why.slice('rejected: '.length)}`) },
+    { pods: 2, reason: { code: 'nor-offers', offers: [{ offer: 'oslo.gold', reason }] } },
   ]);
 });
 
 test('only pods that tolerate a remote cluster go there', () => {
   const one = given([cheap], 0, { pods: roamers(2, { tolerations: [] }) });
   expect(ordered(one)).toEqual([]);
-  expect(verdicts(one)['berlin.silver']).toMatch(/^rejected: .*virtual-node\.liqo\.io\/not-allowed/);
+  expect(verdicts(one)['berlin.silver']).toEqual({
+    verdict: 'rejected',
+    code: 'taint-not-tolerated',
+    taint: 'virtual-node.liqo.io/not-allowed=true:NoExecute',
+  });
 });
 
 test('no more is taken of an offer than what others hold leaves; what is gone leaves it, what may not be does not', () => {
@@ -173,7 +189,12 @@ test('an offer whose slice has just failed is left alone, and the next one is ta
   });
   const one = given([cheap, dear], 2, { machines: [denied] });
   expect(ordered(one)).toEqual(['power-on 2 of oslo.gold']);
-  expect(verdicts(one)['berlin.silver']).toBe('rejected: its slice s failed: denied: no quota');
+  expect(verdicts(one)['berlin.silver']).toEqual({
+    verdict: 'rejected',
+    code: 'slice-failed',
+    slice: 's',
+    error: 'denied: no quota',
+  });
 });
 
 test('an offer that gave less than was asked for is left alone for a while', () => {
@@ -194,14 +215,13 @@ describe('the budget per hour', () => {
     });
 
   test.each([
-    ['a pool', budget, 'pool remote'],
-    ['the cluster', ofCluster, 'the cluster'],
-  ])('of %s cuts a slice to what it leaves', (_name, of, who) => {
+    ['a pool', budget, 'remote'],
+    ['the cluster', ofCluster, undefined],
+  ])('of %s cuts a slice to what it leaves', (_name, of, name) => {
     expect(ordered(of(0.35))).toEqual(['power-on 3 of berlin.silver']);
     expect(ordered(of(0.05))).toEqual([]);
-    expect(decide(of(0.05), now).record.unmet[0]?.why).toContain(
-      `${who} is at hourlyCost 0.05: its budget of 0.05 per hour is used up`,
-    );
+    const full = { code: 'at-limit', limit: 'hourlyCost', most: 0.05, ...(name && { pool: name }) };
+    expect(verdicts(of(0.05))['berlin.silver']).toEqual({ verdict: 'rejected', ...full });
     expect(ordered(of(0.8))).toEqual(['power-on 8 of berlin.silver']);
   });
 
@@ -235,22 +255,36 @@ test('without the policy "own" the price decides', () => {
 test('the record compares the offers, and explain prints it', () => {
   const offers = [cheap, dear, offer('rome.old', { validUntil: now - 60_000 })];
   const one = given(offers, 5);
+  const dearer: Reason = {
+    code: 'offer-not-chosen',
+    pods: 5,
+    needy: 5,
+    price: 1,
+    because: { code: 'more-expensive', offer: 'berlin.silver' } as Reason,
+  };
   expect(verdicts(one)).toEqual({
-    'berlin.silver': `power-on: spill-berlin-${now.toString(36)}0 for 0.5 per hour`,
-    'oslo.gold': 'rejected: holds 5 of 5 pods for 1 per hour; dearer than berlin.silver',
-    'rome.old': 'rejected: it expired 60 s ago',
+    'berlin.silver': {
+      verdict: 'power-on',
+      code: 'offer-taken',
+      slices: [`spill-berlin-${now.toString(36)}0`],
+      price: 0.5,
+    },
+    'oslo.gold': { verdict: 'rejected', ...dearer },
+    'rome.old': { verdict: 'rejected', code: 'offer-expired', agoMs: 60_000 },
   });
   const { record } = decide(one, now);
   expect(record.summary).toBe(
-    `power on spill-berlin-${now.toString(36)}0 (lent by berlin.silver) for 5 pods; nothing to power off`,
+    `power on spill-berlin-${now.toString(36)}0 (from offer berlin.silver) for 5 pods; nothing to power off`,
   );
   expect(record.candidates).toMatchObject([
     { verdict: 'power-on', price: 0.5, score: { own: 1, price: 0.5 } },
   ]);
   expect(record.candidates[0]?.score).not.toHaveProperty('watts');
   expect(explainDecision(record).join('\n')).toContain(
-    '  oslo.gold for remote      rejected: holds 5 of 5 pods for 1 per hour; dearer than berlin.silver',
+    `  oslo.gold for remote      rejected: ${textOf(dearer)}`,
   );
   const both = decide(given([cheap], 4, { machines: [machine('own')] }), now).record.offers;
-  expect(both).toMatchObject([{ why: "holds 4 of 4 pods for 0.4 per hour; one's own machines come first" }]);
+  expect(both).toMatchObject([
+    { reason: { code: 'offer-not-chosen', pods: 4, because: { code: 'own-machines-first' } } },
+  ]);
 });

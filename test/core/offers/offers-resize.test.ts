@@ -31,7 +31,11 @@ test('a slice that serves is made larger instead of a second one, described as b
     {
       kind: 'resize',
       machine: 's',
-      why: 'holds 2 of 2 waiting pods, made larger for 0.2 per hour more',
+      reason: {
+        code: 'at-price',
+        because: { code: 'holds-pods', pods: 2, waiting: 2 },
+        price: expect.closeTo(0.2),
+      },
       make: {
         name: 's',
         offer: 'berlin.silver',
@@ -41,7 +45,7 @@ test('a slice that serves is made larger instead of a second one, described as b
       },
     },
   ]);
-  expect(record.summary).toBe('make s larger; nothing to power off');
+  expect(record.summary).toBe('enlarge s; nothing to power off');
   expect(candidates).toMatchObject([{ machine: 's', verdict: 'resize', price: expect.closeTo(0.2) }]);
   expect(record.offers).toMatchObject([{ offer: 'berlin.silver', verdict: 'resize' }]);
 });

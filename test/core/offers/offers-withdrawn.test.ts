@@ -1,6 +1,7 @@
 import { decide } from '../../../shared/core/decide/decide.ts';
 import type { Snapshot } from '../../../shared/core/decide/snapshot.ts';
 import type { Machine } from '../../../shared/core/machine/machine.ts';
+import type { Reason } from '../../../shared/core/reasons/reason.ts';
 import type { Offer } from '../../../shared/core/remote/offer.ts';
 import { Gi, machine, node, now, pool, serving, snapshot } from '../support/builders.ts';
 import { intents, verdict } from '../support/decisions.ts';
@@ -36,31 +37,50 @@ const given = (
   };
 };
 
+/** The same reason, whatever rounding does to its numbers. */
+const near = (reason: Reason): object =>
+  Object.fromEntries(
+    Object.entries(reason).map(([name, fact]) => [
+      name,
+      typeof fact === 'number' ? expect.closeTo(fact) : fact,
+    ]),
+  );
+
 const expired = { ...agreed, validUntil: now - 60_000 };
 const dearer = offer('berlin.silver', { price: { cpu: 0.3 } });
 
-test.each<[string, Offer[], Machine['metrics'], string]>([
-  ['gone from the listing', [], {}, 'its offer berlin.silver is no longer listed'],
-  ['expired', [expired], {}, 'its offer berlin.silver expired 60 s ago'],
-  ['dearer than agreed', [dearer], {}, 'its offer berlin.silver costs 1.2 per hour now, 0.4 were agreed'],
+const costs: Reason = { code: 'price-raised', offer: 'berlin.silver', price: 1.2, agreed: 0.4 };
+
+test.each<[string, Offer[], Machine['metrics'], Reason]>([
+  ['gone from the listing', [], {}, { code: 'offer-gone', offer: 'berlin.silver' }],
+  ['expired', [expired], {}, { code: 'slice-expired', offer: 'berlin.silver', agoMs: 60_000 }],
+  ['dearer than agreed', [dearer], {}, costs],
   [
     'taken back by its provider',
     [agreed],
     { health: 'critical', problems: ['denied: drained'] },
-    'its provider no longer serves it: denied: drained',
+    { code: 'provider-stopped', problems: 'denied: drained' },
   ],
 ])(
   'an offer that is %s is told apart; where nothing else can hold its pods, the slice stays',
-  (_name, offers, metrics, why) => {
+  (_name, offers, metrics, due) => {
     const alone = given(offers, {}, metrics);
     expect(intents(alone)).toEqual([]);
-    expect(verdict(alone, 's')).toBe(
-      `kept: ${why}; nothing else can hold its pods: it stays until something can`,
-    );
+    expect(verdict(alone, 's')).toMatchObject({
+      verdict: 'kept',
+      code: 'slice-stays',
+      due: near(due),
+      because: { code: 'nothing-else-holds-pods' },
+    });
     // Room that is there already.
     const roomy = given(offers, { nodes: [node('roomy')] }, metrics);
     expect(intents(roomy)).toEqual(['drain s']);
-    expect(verdict(roomy, 's')).toBe(`drain: ${why}: its 4 pods fit elsewhere`);
+    expect(verdict(roomy, 's')).toMatchObject({
+      verdict: 'drain',
+      code: 'slice-returns',
+      due: near(due),
+      pods: 4,
+    });
   },
 );
 
@@ -73,16 +93,19 @@ test("one's own machine, or another offer, is had first; the slice goes when tha
   const own = machine('own');
   const first = given([expired, other], { machines: [own] });
   expect(ordered(first)).toEqual(['power-on own']);
-  expect(verdict(first, 's')).toBe(
-    'kept: its offer berlin.silver expired 60 s ago; own replaces it as soon as that is Ready',
-  );
-  expect(verdict(first, 'own')).toBe('power-on: replaces s');
+  expect(verdict(first, 's')).toEqual({
+    verdict: 'kept',
+    code: 'slice-stays',
+    due: { code: 'slice-expired', offer: 'berlin.silver', agoMs: 60_000 },
+    because: { code: 'replaced-by', by: ['own'] },
+  });
+  expect(verdict(first, 'own')).toEqual({ verdict: 'power-on', code: 'replaces', machine: 's' });
   expect(ordered(given([expired, other]))).toEqual(['power-on 4 of oslo.gold']);
 
   const coming: Machine = { ...own, status: { ...own.status, state: 'joining', powerState: 'on' } };
   const second = given([expired, other], { machines: [coming] });
   expect(intents(second)).toEqual([]);
-  expect(verdict(second, 's')).toMatch(/its pods fit on what is coming \(own\): kept until that is Ready$/);
+  expect(verdict(second, 's')).toMatchObject({ because: { code: 'fits-on-coming', on: ['own'] } });
 
   const third = given([expired, other], { machines: [serving('own')], nodes: [node('own')] });
   expect(intents(third)).toEqual(['drain s']);
@@ -110,7 +133,11 @@ test('pods that may not be moved keep it, whatever became of its offer', () => {
     pods: roamersOn('s', 4, { annotations: { 'cluster-autoscaler.kubernetes.io/safe-to-evict': 'false' } }),
   });
   expect(intents(held)).toEqual([]);
-  expect(verdict(held, 's')).toMatch(/^kept: its offer berlin.silver is no longer listed; .*safe-to-evict/);
+  expect(verdict(held, 's')).toMatchObject({
+    verdict: 'kept',
+    due: { code: 'offer-gone', offer: 'berlin.silver' },
+    because: { code: 'not-safe-to-evict' },
+  });
 });
 
 describe('beyond the budget', () => {
@@ -119,9 +146,12 @@ describe('beyond the budget', () => {
   test('it is drained, even if nothing else can hold its pods', () => {
     const over = given([dearer], within(1));
     expect(intents(over)).toEqual(['drain s']);
-    expect(verdict(over, 's')).toBe(
-      'drain: its offer berlin.silver costs 1.2 per hour now, 0.4 were agreed, and pool remote costs 1.2 per hour, above its budget of 1',
-    );
+    expect(verdict(over, 's')).toMatchObject({
+      verdict: 'drain',
+      code: 'slice-returns',
+      due: near(costs),
+      also: { code: 'over-hourly-cost', pool: 'remote', cost: expect.closeTo(1.2), most: 1 },
+    });
     expect(intents(given([dearer], within(1.2)))).toEqual([]);
   });
 
@@ -150,7 +180,9 @@ describe('beyond the budget', () => {
     expect(intents(at([agreed], 0.4))).toEqual(['cancel-drain s']);
     expect(intents(at([dearer], 1))).toEqual([]);
     expect(intents(at([expired], 0.4))).toEqual([]);
-    expect(decide(at([dearer], 1), now).record.unmet[0]?.why).toContain('budget of 1 per hour is used up');
+    expect(decide(at([dearer], 1), now).record.offers).toMatchObject([
+      { reason: { code: 'at-limit', pool: 'remote', limit: 'hourlyCost', most: 1 } },
+    ]);
   });
 });
 

@@ -104,11 +104,12 @@ export const nodeOf = ({ spec }: Machine, parts: Partial<Node> = {}): Node =>
     ...parts,
   });
 
-export const verdicts = (given: Snapshot, at = now): Record<string, string> =>
+/** By offer: the verdict with the code and the facts of its reason. */
+export const verdicts = (given: Snapshot, at = now): Record<string, object> =>
   Object.fromEntries(
-    (decide(given, at).record.offers ?? []).map(({ offer: id, verdict, why }: OfferVerdict) => [
+    (decide(given, at).record.offers ?? []).map(({ offer: id, verdict, reason }: OfferVerdict) => [
       id,
-      `${verdict}: ${why}`,
+      { verdict, ...reason },
     ]),
   );
 

@@ -23,6 +23,8 @@ const daemon = (name: string, parts: Partial<Pod> = {}): DaemonSet => ({
   template: pod(name, { requests: { cpu: 500 }, belongsToNode: true, ...parts }),
 });
 
+const noGpu = { code: 'taint-not-tolerated', taint: 'gpu:NoSchedule' };
+
 function misfitOn(
   wanted: Pod,
   given: Machine,
@@ -56,14 +58,19 @@ describe('a machine that is off, as the node it would be', () => {
   test('has its taints, but not those that go by themselves', () => {
     const tainted = (key: string) => machine('m1', { spec: { taints: [{ key, effect: 'NoSchedule' }] } });
     const pools = [pool({ startupTaints: [{ key: 'booting', effect: 'NoSchedule' }] })];
-    expect(misfitOn(pod('p'), tainted('gpu'), { pools })).toBe('taint gpu:NoSchedule not tolerated');
+    expect(misfitOn(pod('p'), tainted('gpu'), { pools })).toEqual(noGpu);
     for (const key of ['booting', 'startup-taint.cluster-autoscaler.kubernetes.io/x'])
       expect(misfitOn(pod('p'), tainted(key), { pools })).toBeUndefined();
   });
   test('has less by the DaemonSet pods that will be there, and only those', () => {
     const whole = pod('p', { requests: { cpu: 4000 } });
     expect(misfitOn(whole, machine('m1'))).toBeUndefined();
-    expect(misfitOn(whole, machine('m1'), {}, [daemon('log')])).toBe('4 cpu wanted, 3.5 cpu free');
+    expect(misfitOn(whole, machine('m1'), {}, [daemon('log')])).toEqual({
+      code: 'no-room',
+      resource: 'cpu',
+      needed: 4000,
+      free: 3500,
+    });
     expect(
       misfitOn(whole, machine('m1'), {}, [daemon('gpu', { nodeSelector: { gpu: 'yes' } })]),
     ).toBeUndefined();
@@ -77,11 +84,17 @@ describe('a machine that is off, as the node it would be', () => {
     const ports = [{ ip: '0.0.0.0', protocol: 'TCP', port: 9100 }];
     const csi = daemon('csi', { labels: { app: 'csi' }, rules: { ports } });
     const needy = pod('p', { rules: { podAffinity: [{ ...near, selector }] } });
-    expect(misfitOn(needy, machine('m1'))).toBe('needs app=csi in the same kubernetes.io/hostname');
+    expect(misfitOn(needy, machine('m1'))).toEqual({
+      code: 'pod-affinity',
+      terms: [{ selector: 'app=csi', within: 'kubernetes.io/hostname' }],
+    });
     expect(misfitOn(needy, machine('m1'), {}, [csi])).toBeUndefined();
-    expect(misfitOn(pod('p', { rules: { ports } }), machine('m1'), {}, [csi])).toBe(
-      'host port TCP 9100 is taken on the node',
-    );
+    expect(misfitOn(pod('p', { rules: { ports } }), machine('m1'), {}, [csi])).toEqual({
+      code: 'host-port-taken',
+      protocol: 'TCP',
+      port: 9100,
+      within: 'the node',
+    });
     const base = snapshot({ pods: [needy], nodes: [node('n')] });
     const world = createWorld({ ...base, cluster: { ...base.cluster, daemonSets: [csi] } });
     const before = mark(world);
@@ -138,12 +151,12 @@ describe('machines on their way and on their way out', () => {
         { key: 'gpu', effect: 'NoSchedule' },
       ],
     });
-    expect(places([joining('m1')], [fresh])).toEqual({ m1: 'taint gpu:NoSchedule not tolerated' });
+    expect(places([joining('m1')], [fresh])).toEqual({ m1: noGpu });
     expect(places([joining('m1')], [{ ...fresh, taints: [] }])).toEqual({ m1: undefined });
   });
   test('one that is leaving is closed, cordoned yet or not', () => {
     const leaving = serving('m1', { status: { state: 'draining' } });
-    expect(places([leaving], [node('m1')])).toEqual({ m1: 'is being emptied' });
+    expect(places([leaving], [node('m1')])).toEqual({ m1: { code: 'being-drained' } });
   });
   test('DaemonSet pods that are on a joining node already are not counted twice', () => {
     const wanted = pod('p', { requests: { cpu: 3500 } });
@@ -179,7 +192,7 @@ test('a place that is closed takes no more, and its pods still count', () => {
   const [first, second] = world.places;
   if (!first || !second) throw new Error('no places');
   closePlace(world, first);
-  expect(misfit(world, kindOf(world, wanted), first)).toBe('takes no more pods: it is being emptied');
+  expect(misfit(world, kindOf(world, wanted), first)).toEqual({ code: 'being-drained' });
   expect(fits(world, kindOf(world, wanted), second)).toBe(true);
 });
 

@@ -55,7 +55,7 @@ function answers(world: World, pods: readonly Pod[]): string[] {
     .flatMap((pod) =>
       world.places.map((place) => {
         const kind = kindOf(world, pod);
-        const why = misfit(world, kind, place);
+        const why = JSON.stringify(misfit(world, kind, place));
         return `${pod.name} ${place.name} ${fits(world, kind, place)} ${why} ${howMany(world, kind, place, 9)} ${preference(world, kind, place)}`;
       }),
     )

@@ -6,6 +6,7 @@ import type {
   Requirement,
   SpreadRule,
 } from '../../../shared/core/cluster/cluster.ts';
+import type { Reason } from '../../../shared/core/reasons/reason.ts';
 import {
   createWorld,
   fits,
@@ -32,7 +33,7 @@ function verdicts(
   nodes: readonly Node[],
   others: readonly Pod[] = [],
   more: Partial<ClusterView> = {},
-): Record<string, string | undefined> {
+): Record<string, Reason | undefined> {
   const { world, kind } = worldOf(wanted, nodes, others, more);
   return Object.fromEntries(
     world.places.map((place) => {
@@ -66,11 +67,14 @@ describe('resources', () => {
         [node('full'), node('free')],
         [running('r', 'full', { requests: { cpu: 3000 } })],
       ),
-    ).toEqual({ full: '2 cpu wanted, 1 cpu free', free: undefined });
+    ).toEqual({
+      full: { code: 'no-room', resource: 'cpu', needed: 2000, free: 1000 },
+      free: undefined,
+    });
   });
   test('a GPU that no node has', () => {
     expect(verdicts(pod('p', { requests: { 'nvidia.com/gpu': 1 } }), [node('n')])).toEqual({
-      n: '1 nvidia.com/gpu wanted, 0 nvidia.com/gpu free',
+      n: { code: 'no-room', resource: 'nvidia.com/gpu', needed: 1, free: 0 },
     });
   });
   test('a pod without requests needs a pod slot only, even where everything is overcommitted', () => {
@@ -82,7 +86,7 @@ describe('resources', () => {
     expect(
       verdicts(pod('p', nothing), [small], [running('a', 'n', nothing), running('b', 'n', nothing)]),
     ).toEqual({
-      n: '1 pods wanted, 0 pods free',
+      n: { code: 'no-room', resource: 'pods', needed: 1, free: 0 },
     });
   });
   test('a pod that has finished takes nothing, one that is nominated takes its place', () => {
@@ -102,14 +106,14 @@ describe('nodes that are not open', () => {
         [running('r', 'dead', { labels: { app: 'web' } })],
       ),
     ).toEqual({
-      dead: 'is not Ready',
-      near: 'anti-affinity to app=web: one is in the same zone',
+      dead: { code: 'place-not-ready' },
+      near: { code: 'anti-affinity', selector: 'app=web', within: 'zone' },
       far: undefined,
     });
   });
   test('one that is cordoned takes who tolerates that', () => {
     const cordoned = node('n', { unschedulable: true });
-    expect(verdicts(pod('p'), [cordoned])).toEqual({ n: 'is cordoned' });
+    expect(verdicts(pod('p'), [cordoned])).toEqual({ n: { code: 'cordoned' } });
     const tolerations = [{ key: 'node.kubernetes.io/unschedulable', operator: 'Exists' }];
     expect(where(pod('p', { tolerations }), [cordoned])).toEqual(['n']);
   });
@@ -119,11 +123,11 @@ describe('taints', () => {
   const tainted = (effect: 'NoSchedule' | 'NoExecute' | 'PreferNoSchedule') =>
     node('n', { taints: [{ key: 'dedicated', value: 'db', effect }] });
   test.each([
-    ['NoSchedule', 'taint dedicated=db:NoSchedule not tolerated'],
-    ['NoExecute', 'taint dedicated=db:NoExecute not tolerated'],
+    ['NoSchedule', { code: 'taint-not-tolerated', taint: 'dedicated=db:NoSchedule' }],
+    ['NoExecute', { code: 'taint-not-tolerated', taint: 'dedicated=db:NoExecute' }],
     ['PreferNoSchedule', undefined],
-  ] as const)('%s', (effect, why) => {
-    expect(verdicts(pod('p'), [tainted(effect)])).toEqual({ n: why });
+  ] as const)('%s', (effect, reason) => {
+    expect(verdicts(pod('p'), [tainted(effect)])).toEqual({ n: reason });
   });
   test.each([
     ['its key and value', { key: 'dedicated', value: 'db' }, true],
@@ -147,8 +151,8 @@ describe('node selector and affinity', () => {
   test('a selector', () => {
     expect(verdicts(pod('p', { nodeSelector: { disk: 'ssd' } }), nodes)).toEqual({
       ssd: undefined,
-      hdd: 'needs label disk=ssd',
-      bare: 'needs label disk=ssd',
+      hdd: { code: 'label-needed', key: 'disk', value: 'ssd' },
+      bare: { code: 'label-needed', key: 'disk', value: 'ssd' },
     });
   });
   test.each([
@@ -216,22 +220,26 @@ describe('anti-affinity', () => {
     );
     expect(howMany(world, kind, at('a1'), 5)).toBe(1);
     put(world, kind, at('a1'), 1);
-    expect(misfit(world, kind, at('a1'))).toMatch(/anti-affinity to app=web/);
+    expect(misfit(world, kind, at('a1'))).toMatchObject({
+      code: 'anti-affinity-of-other',
+      selector: 'app=web',
+    });
     expect(fits(world, kind, at('a2'))).toBe(true);
   });
 });
 
 describe('affinity', () => {
+  const lonely = { code: 'pod-affinity', terms: [{ selector: 'app=web', within: 'zone' }] };
   const nodes = [inZone('a1', 'a'), inZone('a2', 'a'), inZone('b1', 'b'), node('nowhere')];
   const wants = (...selectors: Requirement[][]) => ({
     rules: { podAffinity: selectors.map((selector) => ({ topologyKey: 'zone', selector })) },
   });
   test('goes where such a pod is', () => {
     expect(verdicts(pod('p', wants(web)), nodes, [running('r', 'b1', { labels: { app: 'web' } })])).toEqual({
-      a1: 'needs app=web in the same zone',
-      a2: 'needs app=web in the same zone',
+      a1: lonely,
+      a2: lonely,
       b1: undefined,
-      nowhere: 'needs app=web in the same zone',
+      nowhere: lonely,
     });
   });
   test('nobody of them yet: only one that is of them itself may begin, where the label is', () => {
@@ -267,9 +275,9 @@ describe('spread', () => {
   const inA = running('r', 'a1', app);
   test('no domain may be ahead by more than the skew, and a node without the label is out', () => {
     expect(verdicts(spread(), nodes, [inA])).toEqual({
-      a1: 'would be 2 more than elsewhere by zone, 1 allowed',
+      a1: { code: 'spread-skew', skew: 2, key: 'zone', maxSkew: 1 },
       b1: undefined,
-      nowhere: 'needs label zone to be spread by',
+      nowhere: { code: 'spread-label-missing', key: 'zone' },
     });
     expect(where(spread({ maxSkew: 2 }), nodes, [inA])).toEqual(['a1', 'b1']);
     expect(where(spread({ hard: false }), nodes, [inA])).toEqual(['a1', 'b1', 'nowhere']);
@@ -325,7 +333,12 @@ describe('host ports', () => {
     const { world, kind, at } = worldOf(pod('p', port(80)), [node('n')]);
     expect(howMany(world, kind, at('n'), 4)).toBe(1);
     put(world, kind, at('n'), 1);
-    expect(misfit(world, kind, at('n'))).toBe('host port TCP 80 is taken on the node');
+    expect(misfit(world, kind, at('n'))).toEqual({
+      code: 'host-port-taken',
+      protocol: 'TCP',
+      port: 80,
+      within: 'the node',
+    });
   });
 });
 
@@ -365,7 +378,7 @@ describe('volumes', () => {
   test('a volume it has: where that can be reached', () => {
     expect(judge({ claims: [claim], volumes: [volume] })).toEqual({
       a1: undefined,
-      b1: 'volume v needs zone=a',
+      b1: { code: 'volume-affinity', volume: 'v', terms: 'zone=a' },
     });
   });
   test('a zone label of the volume binds nodes that have one', () => {
@@ -379,7 +392,7 @@ describe('volumes', () => {
     expect(judge({ claims: [open], storageClasses: [later] })).toEqual({ a1: undefined, b1: undefined });
     expect(judge({ claims: [open], storageClasses: [{ ...later, topologies: zoneA }] })).toEqual({
       a1: undefined,
-      b1: 'claim data needs zone=a',
+      b1: { code: 'claim-topology', claim: 'data', terms: 'zone=a' },
     });
   });
   test('nobody makes volumes: only where a free one is that will do', () => {
@@ -387,27 +400,32 @@ describe('volumes', () => {
     const free = { ...volume, storageClass: 'later', available: true };
     const judgeFree = (parts: Partial<typeof free>) =>
       judge({ claims: [open], storageClasses: [local], volumes: [{ ...free, ...parts }] });
-    expect(judgeFree({})).toEqual({ a1: undefined, b1: 'no free volume for claim data' });
-    expect(judgeFree({ capacity: Gi - 1 }).a1).toBe('no free volume for claim data');
-    expect(judgeFree({ available: false }).a1).toBe('no free volume for claim data');
-    expect(judgeFree({ accessModes: ['ReadOnlyMany'] }).a1).toBe('no free volume for claim data');
+    const none = { code: 'no-free-volume', claim: 'data' };
+    expect(judgeFree({})).toEqual({ a1: undefined, b1: none });
+    expect(judgeFree({ capacity: Gi - 1 }).a1).toEqual(none);
+    expect(judgeFree({ available: false }).a1).toEqual(none);
+    expect(judgeFree({ accessModes: ['ReadOnlyMany'] }).a1).toEqual(none);
   });
   test.each([
-    ['does not exist', {}, 'claim data does not exist'],
+    ['does not exist', {}, 'claim-missing'],
     [
       'is bound at once, but is not yet',
       { claims: [open], storageClasses: [{ ...later, waits: false }] },
-      'claim data is not bound yet',
+      'claim-unbound',
     ],
-    ['is being deleted', { claims: [{ ...claim, terminating: true }] }, 'claim data is being deleted'],
-    ['has a volume that is gone', { claims: [claim] }, 'the volume of claim data does not exist'],
-  ])('a claim that %s: nowhere', (_, more, why) => {
-    expect(judge(more)).toEqual({ a1: why, b1: why });
+    ['is being deleted', { claims: [{ ...claim, terminating: true }] }, 'claim-deleting'],
+    ['has a volume that is gone', { claims: [claim] }, 'volume-missing'],
+  ])('a claim that %s: nowhere', (_, more, code) => {
+    const reason = { code, claim: 'data' };
+    expect(judge(more)).toEqual({ a1: reason, b1: reason });
   });
   test('for one pod only, in the whole cluster', () => {
     const once = { claims: [{ ...claim, accessModes: ['ReadWriteOncePod'] }], volumes: [volume] };
     expect(judge(once).a1).toBeUndefined();
-    expect(judge(once, [running('r', 'b1', uses)]).a1).toMatch(/claim default\/data is for one pod only/);
+    expect(judge(once, [running('r', 'b1', uses)]).a1).toMatchObject({
+      code: 'claim-in-use',
+      claim: 'default/data',
+    });
   });
   test('what could not be read is not judged, and it is said so', () => {
     const { world, kind, at } = worldOf(pod('p', uses), nodes);
@@ -418,7 +436,7 @@ describe('volumes', () => {
 
 test('a gate holds it back everywhere', () => {
   expect(verdicts(pod('p', { gates: ['example.com/wait'] }), [node('n')])).toEqual({
-    n: 'is held back by scheduling gate example.com/wait',
+    n: { code: 'gated', gates: ['example.com/wait'] },
   });
 });
 

@@ -28,7 +28,7 @@ describeWith(['chromium'], 'the pages of the console, in Chromium', () => {
     ['pools', 'No pool can serve'],
     ['timeline', 'powering-on'],
     ['decisions', 'unmet'],
-    ['decisions/latest', '30 cpu wanted'],
+    ['decisions/latest', '30 cpu needed'],
     ['pods', 'people/huge-'],
     ['energy', 'if all machines were on'],
     ['machines/tower-1', 'Power, from the BMC'],
@@ -68,7 +68,7 @@ describeWith(['chromium'], 'the pages of the console, in Chromium', () => {
     await chosen.waitFor();
     expect(await chosen.textContent()).toMatch(/holds \d of \d waiting pods?/);
     const rejected = page.getByRole('row').filter({ hasText: 'rejected' }).first();
-    expect(await rejected.textContent()).toMatch(/not needed|wanted/);
+    expect(await rejected.textContent()).toMatch(/needed/);
     await page.context().close();
   });
 

@@ -1,4 +1,5 @@
 import { PolicyV1Api } from '@kubernetes/client-node';
+import { textOf } from '../../../shared/core/reasons/reason.ts';
 import { eventually } from '../../../tools/support/eventually.ts';
 import { lentPool, type RemoteWorld } from '../../../tools/worlds/remote-world.ts';
 import { onStage } from './remote-stage.ts';
@@ -24,7 +25,9 @@ export const playBorrowing = (world: RemoteWorld): Promise<void> =>
         items: { id: string; powerOn: string[] }[];
       };
       const decided = items.find(({ powerOn }) => powerOn.length > 0);
-      expect(await (await fetch(`${decisions}/${decided?.id}`)).text()).toContain('dearer than north.spare');
+      expect(await (await fetch(`${decisions}/${decided?.id}`)).text()).toContain(
+        textOf({ code: 'more-expensive', offer: 'north.spare' }),
+      );
       const node = await people.core.readNode({ name: first?.name ?? '' });
       expect(node.spec?.providerID).toBe(`liqo://north/${first?.name}`);
 

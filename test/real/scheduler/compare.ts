@@ -1,10 +1,11 @@
+import { type Reason, textOf } from '../../../shared/core/reasons/reason.ts';
 import type { Case } from './cases.ts';
 import { judgeByEngine } from './engine.ts';
 import type { Judge } from './judge.ts';
 
 export type Result =
   /** With the core's reason: the scheduler's speak of all nodes together. */
-  | { readonly kind: 'agreed'; readonly refusal: string | undefined }
+  | { readonly kind: 'agreed'; readonly refusal: Reason | undefined }
   /** The API server does not take such objects. */
   | { readonly kind: 'invalid'; readonly why: string }
   | { readonly kind: 'differ'; readonly scheduler: string; readonly engine: string };
@@ -16,7 +17,11 @@ export async function compare(judge: Judge, cases: readonly Case[]): Promise<Res
     const engine = judgeByEngine(verdict.served);
     if ((engine === undefined) === (verdict.refusal === undefined))
       return { kind: 'agreed', refusal: engine };
-    return { kind: 'differ', scheduler: verdict.refusal ?? 'it fits', engine: engine ?? 'it fits' };
+    return {
+      kind: 'differ',
+      scheduler: verdict.refusal ?? 'it fits',
+      engine: engine ? textOf(engine) : 'it fits',
+    };
   });
 }
 

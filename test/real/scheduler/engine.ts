@@ -8,6 +8,7 @@ import type {
 } from '@kubernetes/client-node';
 import { toNamespace, toNode, toPod } from '../../../shared/adapters/kubernetes/convert.ts';
 import { toClaim, toStorageClass, toVolume } from '../../../shared/adapters/kubernetes/storage.ts';
+import type { Reason } from '../../../shared/core/reasons/reason.ts';
 import { defaultSettings } from '../../../shared/core/settings.ts';
 import { createWorld, fits, kindOf, misfit } from '../../../shared/core/simulate/simulated-cluster.ts';
 
@@ -24,7 +25,7 @@ export interface Served {
 }
 
 /** Why the pod cannot run on the target, as we see it; undefined when it can. */
-export function judgeByEngine(served: Served): string | undefined {
+export function judgeByEngine(served: Served): Reason | undefined {
   // As it was before the scheduler looked at it.
   const { nodeName: _, ...spec } = served.judged.spec ?? { containers: [] };
   const { status: __, ...rest } = served.judged;
@@ -45,8 +46,8 @@ export function judgeByEngine(served: Served): string | undefined {
   const place = world.byNode.get(served.target);
   if (!place) throw new Error(`${served.target} is not in the world`);
   const kind = kindOf(world, pod);
-  const why = misfit(world, kind, place);
-  if (fits(world, kind, place) !== (why === undefined))
-    throw new Error(`fits and misfit differ on ${served.target}: ${why}`);
-  return why;
+  const reason = misfit(world, kind, place);
+  if (fits(world, kind, place) !== (reason === undefined))
+    throw new Error(`fits and misfit differ on ${served.target}: ${reason?.code}`);
+  return reason;
 }

@@ -1,5 +1,5 @@
 import { capacityOf } from '../../machine/lifecycle.ts';
-import { seconds } from '../../text.ts';
+import type { Reason } from '../../reasons/reason.ts';
 import type { Situation } from '../indexed-snapshot.ts';
 import type { Want } from './demand-signals.ts';
 
@@ -15,7 +15,7 @@ export function alertWants({ pools, members, alerts, now }: Situation): Want[] {
     if (machines.some((machine) => capacityOf(machine) === 'coming')) return [];
     const lastJoin = machines.reduce((last, { status }) => Math.max(last, status.joinTime ?? 0), 0);
     if (lastJoin >= firing.since && now - lastJoin < helpsWithinMs) return [];
-    return [{ pool: pool.name, why: `alert ${firing.alert} fires for pool ${pool.name}` }];
+    return [{ pool: pool.name, why: { code: 'alert-fires', alert: firing.alert, pool: pool.name } }];
   });
 }
 
@@ -23,15 +23,15 @@ export function alertWants({ pools, members, alerts, now }: Situation): Want[] {
  * Pools that alerts keep on, and why. One that is over holds on for as long as a machine must be unneeded: that it is
  * over may only mean that nobody measures any more.
  */
-export function alertGates({ pools, alerts, settings, now }: Situation): Map<string, string> {
-  const gates = new Map<string, string>();
+export function alertGates({ pools, alerts, settings, now }: Situation): Map<string, Reason> {
+  const gates = new Map<string, Reason>();
   for (const { name, scaleDown } of pools) {
     const holdMs = scaleDown.unneededForMs ?? settings.unneededForMs;
     for (const { pool, alert, endedAt } of alerts ?? []) {
       if (pool !== name) continue;
-      if (endedAt === undefined) gates.set(name, `alert ${alert} fires for it`);
+      if (endedAt === undefined) gates.set(name, { code: 'alert-fires', alert, pool });
       else if (now - endedAt < holdMs && !gates.has(name))
-        gates.set(name, `alert ${alert} fired for it less than ${seconds(holdMs)} ago`);
+        gates.set(name, { code: 'alert-fired', alert, pool, withinMs: holdMs });
     }
   }
   return gates;

@@ -1,4 +1,5 @@
 import type { Machine } from '../../machine/machine.ts';
+import { because, type Explained, type Reason } from '../../reasons/reason.ts';
 import { leftToOthers } from '../../scale-up/candidates.ts';
 import type { PoolSpec } from '../../settings.ts';
 
@@ -15,12 +16,11 @@ export interface Alert {
 export const alertName = ({ labels }: Alert): string => labels.alertname ?? 'without a name';
 
 /** What an alert asks for: one more machine of a pool, or nothing; and why. */
-export interface Steering {
+export interface Steering extends Explained {
   readonly pool?: string | undefined;
-  readonly why: string;
 }
 
-const only = (why: string): Steering => ({ why: `${why}: it only wakes` });
+const only = (reason: Reason): Steering => because({ code: 'only-wakes', because: reason });
 
 /** Labels that name a pool, the surest first. */
 const poolLabels = ['bamel_pool', 'pool'] as const;
@@ -35,22 +35,24 @@ export function steeringOf(
   machines: readonly Pick<Machine, 'spec' | 'status'>[],
 ): Steering {
   const { bamel_scale: scale, node } = labels;
-  if (scale === undefined) return only('it has no label bamel_scale');
-  if (scale === 'wake') return only('bamel_scale is wake');
-  if (scale === 'down') return only('bamel_scale is down, and no alert powers anything off');
-  if (scale !== 'up') return only(`bamel_scale is ${scale}, which is not up, down or wake`);
+  if (scale === undefined) return only({ code: 'no-scale-label' });
+  if (scale === 'wake') return only({ code: 'scale-label', scale });
+  if (scale === 'down') return only({ code: 'scale-label', scale });
+  if (scale !== 'up') return only({ code: 'scale-label', scale });
   const named = poolLabels.find((label) => labels[label] !== undefined);
   const own = machines.find(({ status }) => node !== undefined && status.kubernetesNode === node);
   const name = named ? labels[named] : own?.spec.pool;
   if (name === undefined)
-    return only(
-      node === undefined
-        ? 'bamel_scale is up, but no label bamel_pool, pool or node says for which pool'
-        : `bamel_scale is up, but node ${node} is no machine of ours`,
-    );
+    return only(node === undefined ? { code: 'no-pool-label' } : { code: 'node-of-no-machine', node });
   const pool = pools.find((one) => one.name === name);
-  if (!pool) return only(`bamel_scale is up, but there is no pool ${name}`);
+  if (!pool) return only({ code: 'no-such-pool', pool: name });
   if (pool.managedBy !== 'bamel') return only(leftToOthers(name));
-  const because = named ? `${named} is ${name}` : `node ${node} is machine ${own?.spec.name} of it`;
-  return { pool: name, why: `bamel_scale is up and ${because}` };
+  return {
+    pool: name,
+    ...because(
+      named
+        ? { code: 'steered-by-label', label: named, pool: name }
+        : { code: 'steered-by-node', node, machine: own?.spec.name },
+    ),
+  };
 }

@@ -1,12 +1,12 @@
 import type { Pod } from '../../cluster/cluster.ts';
-import { type PoolForecast, whyAhead, whyKept } from '../../forecast/pool-forecast.ts';
+import type { PoolForecast } from '../../forecast/pool-forecast.ts';
 import { poweredOnAt } from '../../limits/times.ts';
 import { type Minimum, minimumOf } from '../../limits/windows.ts';
 import { capacityOf } from '../../machine/lifecycle.ts';
 import type { Machine } from '../../machine/machine.ts';
+import type { Reason } from '../../reasons/reason.ts';
 import type { Pressed } from '../../scale-up/policies.ts';
 import type { PoolSpec, Trigger } from '../../settings.ts';
-import { seconds } from '../../text.ts';
 import { nodeOfMachine, podsOf, type Situation } from '../indexed-snapshot.ts';
 import type { TriggerReading } from '../snapshot.ts';
 import { pressuresOf } from './pressure.ts';
@@ -15,7 +15,7 @@ import { pressuresOf } from './pressure.ts';
 export interface Want {
   /** Of this pool; of any when it is not known whose. */
   readonly pool?: string | undefined;
-  readonly why: string;
+  readonly why: Reason;
   readonly pressure?: Pressed | undefined;
   /** It must be of use to one of them; to nobody in particular when there are none. */
   readonly pods?: readonly Pod[] | undefined;
@@ -37,8 +37,10 @@ export function minimumsOf({ pools, members, now, forecasts }: Situation): Map<s
 
 /** A forecast adds to what is on, or keeps it; it takes nothing away. */
 const withForecast = (minimum: Minimum, forecast: PoolForecast): Minimum => ({
-  ...(forecast.atLeast > minimum.nodes ? { nodes: forecast.atLeast, why: whyAhead(forecast) } : minimum),
-  keep: { nodes: forecast.keep, why: whyKept(forecast) },
+  ...(forecast.atLeast > minimum.nodes
+    ? { nodes: forecast.atLeast, why: { code: 'forecast-ahead', ...forecast } }
+    : minimum),
+  keep: { nodes: forecast.keep, why: { code: 'forecast-keeps', ...forecast } },
 });
 
 type Standing = 'holds' | 'not yet' | 'no';
@@ -75,7 +77,14 @@ export function triggerWants(situation: Situation): Want[] {
       ? [
           {
             pool: pool.name,
-            why: `${firing.name} is ${value}, above ${firing.threshold} for ${seconds(firing.durationMs)}`,
+            why: {
+              code: 'trigger-holds' as const,
+              pool: pool.name,
+              trigger: firing.name,
+              value,
+              threshold: firing.threshold,
+              forMs: firing.durationMs,
+            },
           },
         ]
       : [];
@@ -83,21 +92,19 @@ export function triggerWants(situation: Situation): Want[] {
 }
 
 /** Pools whose triggers keep everything on, and why. An alert that is over is no reason to power anything off. */
-export function triggerGates(situation: Situation): Map<string, string> {
-  const gates = new Map<string, string>();
+export function triggerGates(situation: Situation): Map<string, Reason> {
+  const gates = new Map<string, Reason>();
   for (const pool of situation.pools)
     for (const trigger of pool.triggers) {
       const reading = readingOf(situation, pool, trigger);
       const state = standing(trigger, reading, situation.now);
+      const about = { pool: pool.name, trigger: trigger.name, threshold: trigger.threshold };
       if (trigger.scaleDirection === 'up' && state !== 'no')
-        gates.set(pool.name, `${trigger.name} is above ${trigger.threshold}`);
+        gates.set(pool.name, { code: 'trigger-above', ...about });
       if (trigger.scaleDirection === 'up' && reading?.unknown)
-        gates.set(pool.name, `whether ${trigger.name} is above ${trigger.threshold} is not known`);
+        gates.set(pool.name, { code: 'trigger-unknown', ...about });
       if (trigger.scaleDirection === 'down' && state !== 'holds')
-        gates.set(
-          pool.name,
-          `${trigger.name} is not known to have been below ${trigger.threshold} for ${seconds(trigger.durationMs)}`,
-        );
+        gates.set(pool.name, { code: 'trigger-not-below', ...about, forMs: trigger.durationMs });
     }
   return gates;
 }
@@ -106,15 +113,15 @@ export function triggerGates(situation: Situation): Map<string, string> {
 export interface Relief {
   readonly wants: readonly Want[];
   /** Machines that stay on for it, and why. */
-  readonly kept: ReadonlyMap<string, string>;
+  readonly kept: ReadonlyMap<string, Reason>;
   /** Pressure that no machine would help against, and why. */
-  readonly notes: readonly string[];
+  readonly notes: readonly Reason[];
 }
 
 /** One hardly used machine per pool under pressure: the one that is there is kept, else one is wanted. */
 export function relieve(situation: Situation, useOf: (machine: Machine) => number): Relief {
   const wants: Want[] = [];
-  const kept = new Map<string, string>();
+  const kept = new Map<string, Reason>();
   const seen = new Set<string | undefined>();
   const { pressures, notes } = pressuresOf(situation);
   for (const { node, category, why, pods } of pressures) {
@@ -130,7 +137,7 @@ export function relieve(situation: Situation, useOf: (machine: Machine) => numbe
         nodeOfMachine(situation, machine)?.ready &&
         useOf(machine) < situation.settings.scaleDownThreshold,
     );
-    if (spare) kept.set(spare.spec.name, `kept free: ${why}`);
+    if (spare) kept.set(spare.spec.name, { code: 'kept-for-pressure', pressure: why });
     else if (!machines.some((machine) => capacityOf(machine) === 'coming'))
       wants.push({
         pool,
@@ -178,7 +185,13 @@ export function refusedWants(
     const limit = pool.scaleUp.threshold ?? settings.scaleUpThreshold;
     const use = useOfPool(pool);
     if (pods === 0 || recent || use <= limit) return [];
-    const why = `pool ${pool.name} is ${Math.round(use * 100)} % full, and the scheduler has refused ${pods} waiting there for ${seconds(schedulerRetryMs)}`;
+    const why: Reason = {
+      code: 'scheduler-refuses',
+      pool: pool.name,
+      use,
+      pods,
+      forMs: schedulerRetryMs,
+    };
     return [{ pool: pool.name, why }];
   });
 }

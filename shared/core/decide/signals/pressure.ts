@@ -1,11 +1,13 @@
 import type { Pod } from '../../cluster/cluster.ts';
+import { type Reason, textOf } from '../../reasons/reason.ts';
+import { byText } from '../../text.ts';
 import { podsOf, type Situation } from '../indexed-snapshot.ts';
 import { type PressingPod, type PressureCategory, type PressureReading, podName } from '../snapshot.ts';
 
 export interface Pressure {
   readonly node: string;
   readonly category: PressureCategory;
-  readonly why: string;
+  readonly why: Reason;
   /** Those that press and that another machine could help; empty when it is not known who presses. */
   readonly pods: readonly Pod[];
 }
@@ -23,7 +25,7 @@ const most = 0.5;
 /** What nodes feel, by sensors and by their conditions; `notes` tells what no machine would help against. */
 export function pressuresOf(situation: Situation): {
   readonly pressures: readonly Pressure[];
-  readonly notes: readonly string[];
+  readonly notes: readonly Reason[];
 } {
   const { pressure, settings, nodes, cluster } = situation;
   const told = (pressure ?? [])
@@ -34,33 +36,38 @@ export function pressuresOf(situation: Situation): {
   const shown = cluster.nodes.flatMap(({ name, pressure: held }) =>
     (held ?? []).flatMap((condition) => {
       const category = conditions[condition];
-      return category ? [{ node: name, category, why: `${name} has ${condition}`, pods: [] }] : [];
+      const why: Reason = { code: 'node-condition', node: name, condition };
+      return category ? [{ node: name, category, why, pods: [] }] : [];
     }),
   );
-  const isHelped = (one: Pressure | string): one is Pressure => typeof one !== 'string';
+  const isHelped = (one: Pressure | Reason): one is Pressure => 'why' in one;
   return {
-    pressures: [...told.filter(isHelped), ...shown].sort((a, b) => (a.why < b.why ? -1 : 1)),
-    notes: told.filter((one) => typeof one === 'string').sort(),
+    pressures: [...told.filter(isHelped), ...shown].sort((a, b) => byText(textOf(a.why), textOf(b.why))),
+    notes: told.flatMap((one) => (isHelped(one) ? [] : [one])).sort((a, b) => byText(textOf(a), textOf(b))),
   };
 }
 
-/** The pressure, or in words why no machine would help against it. */
-function judge(situation: Situation, reading: PressureReading): Pressure | string {
+/** The pressure, or why no machine would help against it. */
+function judge(situation: Situation, reading: PressureReading): Pressure | Reason {
   const { node, category, level, pods: pressing = [] } = reading;
   const onNode = podsOf(situation, node);
   const known = pressing.map((one) => ({ one, pod: onNode.find(({ uid }) => uid === one.uid) }));
-  const named = known.map(
-    ({ one, pod }) => `${pod ? podName(pod) : `pod ${one.uid}`} ${Math.round(one.share * 100)} %`,
-  );
-  const from = named.length > 0 ? ` (${named.join(', ')})` : '';
-  const why = `${category} pressure on ${node} is rising, at ${Math.round(level * 100)} %${from}`;
+  const named = known.map(({ one, pod }) => ({
+    pod: pod ? podName(pod) : `pod ${one.uid}`,
+    share: one.share,
+  }));
+  const why: Reason = { code: 'pressure', node, category, level, pods: named };
   const beyondHelp = known.flatMap(({ one, pod }) => {
     const reason = whyNoHelp(situation, category, one, pod);
     return reason === undefined ? [] : [{ one, reason }];
   });
   const share = beyondHelp.reduce((sum, { one }) => sum + one.share, 0);
   if (beyondHelp.length > 0 && beyondHelp.length === known.length && share >= most)
-    return `${why}: no machine would help, ${beyondHelp.map(({ reason }) => reason).join(', ')}`;
+    return {
+      code: 'pressure-beyond-help',
+      pressure: why,
+      pods: beyondHelp.map(({ reason }) => reason),
+    };
   const helpless = new Set(beyondHelp.map(({ one }) => one.uid));
   return {
     node,
@@ -76,16 +83,14 @@ function whyNoHelp(
   category: PressureCategory,
   { ownLimit }: PressingPod,
   pod: Pod | undefined,
-): string | undefined {
-  if (ownLimit) return `${pod ? podName(pod) : 'a pod'} is held by its own ${category} limit`;
+): Reason | undefined {
+  if (ownLimit) return { code: 'own-limit', pod: pod && podName(pod), category };
   if (!pod) return undefined;
-  if (pod.belongsToNode) return `${podName(pod)} belongs to the node`;
+  if (pod.belongsToNode) return { code: 'node-pod', pod: podName(pod) };
   const [volume] = settings.moveLocalStorage ? [] : (pod.localVolumes ?? []);
   if (volume === undefined) return undefined;
   const replicas = pod.owner
     ? cluster.pods.filter(({ owner, finished }) => owner?.uid === pod.owner?.uid && !finished).length
     : 1;
-  return replicas > 1
-    ? undefined
-    : `${podName(pod)} is the only one of its kind and has data on the node (volume ${volume})`;
+  return replicas > 1 ? undefined : { code: 'only-replica', pod: podName(pod), volume };
 }

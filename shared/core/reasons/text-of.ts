@@ -1,0 +1,6 @@
+/** A reason inside another reason. */
+export interface Coded {
+  readonly code: string;
+}
+
+export type TextOf = (reason: Coded) => string;
