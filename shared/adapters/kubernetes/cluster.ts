@@ -22,7 +22,7 @@ export interface KubeClusterOptions {
   /** How long a call may take; a read never more than ten seconds. */
   readonly timeoutMs?: number;
   /** The parts of the view; all by default. Nodes are always included. */
-  readonly sees?: readonly ViewPart[] | undefined;
+  readonly watches?: readonly ViewPart[] | undefined;
   readonly onPod?: (now: Pod | undefined, before: Pod | undefined) => void;
   readonly onNode?: (now: Node | undefined, before: Node | undefined) => void;
 }
@@ -44,7 +44,7 @@ export function createKubeCluster(options: KubeClusterOptions): Cluster & { clos
   const ignore = (): void => {};
   const share = createShare();
   const rawList = rawLists(kube);
-  const seesPods = options.sees?.includes('pods') ?? true;
+  const seesPods = options.watches?.includes('pods') ?? true;
   const pods = seesPods
     ? createCache({
         kube,
@@ -65,12 +65,12 @@ export function createKubeCluster(options: KubeClusterOptions): Cluster & { clos
     keep: toNode,
     onChange: options.onNode ?? ignore,
   });
-  const surroundings = watchSurroundings(kube, { clock, log, sees: options.sees });
+  const surroundings = watchSurroundings(kube, { clock, log, watches: options.watches });
 
   return {
     async view() {
       const [allPods, allNodes, others] = await Promise.all([pods?.all(), nodes.all(), surroundings.read()]);
-      return withoutUnseen({ pods: allPods ?? [], nodes: allNodes, ...others }, options.sees);
+      return withoutUnseen({ pods: allPods ?? [], nodes: allNodes, ...others }, options.watches);
     },
     podsOn: (node) =>
       call(async () => {
@@ -168,8 +168,8 @@ export function createKubeCluster(options: KubeClusterOptions): Cluster & { clos
 }
 
 /** A part that is not watched must not look like an empty cluster: callers have to declare it. */
-function withoutUnseen(view: ClusterView, sees: readonly ViewPart[] | undefined): ClusterView {
-  for (const part of sees ? viewParts.filter((part) => part !== 'nodes' && !sees.includes(part)) : [])
+function withoutUnseen(view: ClusterView, watches: readonly ViewPart[] | undefined): ClusterView {
+  for (const part of watches ? viewParts.filter((part) => part !== 'nodes' && !watches.includes(part)) : [])
     Object.defineProperty(view, part, {
       enumerable: false,
       get() {

@@ -27,8 +27,8 @@ export function watchSurroundings(
   {
     clock,
     log,
-    sees,
-  }: { readonly clock: Clock; readonly log: Log; readonly sees?: readonly ViewPart[] | undefined },
+    watches,
+  }: { readonly clock: Clock; readonly log: Log; readonly watches?: readonly ViewPart[] | undefined },
 ): { read(): Promise<Surroundings>; close(): void } {
   const { core, storage, apps, policy } = kube.apis;
   const watch = <Raw extends KubernetesObject, Kept>(
@@ -37,7 +37,7 @@ export function watchSurroundings(
     list: (page: Page) => Promise<KubernetesListObject<Raw>>,
     keep: (raw: Raw) => Kept,
   ): Cache<Kept> | undefined => {
-    if (sees && !sees.includes(part)) return undefined;
+    if (watches && !watches.includes(part)) return undefined;
     return createCache({
       kube,
       clock,
