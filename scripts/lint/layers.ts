@@ -69,8 +69,6 @@ export const layers: readonly Layer[] = [
   { path: 'test', imports: workshop },
 ];
 
-const engine = 'one part of the search, each type beside the function that makes it';
-
 /** Types that two files need of each other, and why. By value nothing may import in a circle. */
 export const typeCircles: readonly (readonly [file: string, imports: string, why: string])[] = [
   [
@@ -78,16 +76,11 @@ export const typeCircles: readonly (readonly [file: string, imports: string, why
     'shared/core/machine/machine.ts',
     'the states are the keys of the table, and its rows are functions of a machine',
   ],
-  ...[
-    ['simulate/spread', 'simulate/pod-terms'],
-    ['remote/return-slices', 'scale-down/scale-down'],
-    ['scale-down/drain-order', 'scale-down/scale-down'],
-    ['scale-up/on-demand', 'scale-up/try-machine'],
-    ['scale-up/on-demand', 'scale-up/slice-sizing'],
-    ['scale-up/machine-groups', 'scale-up/on-demand'],
-    ['scale-up/dominance', 'scale-up/greedy'],
-    ['scale-up/plan-cost', 'scale-up/planning-context'],
-  ].map(([file, imports]) => [`shared/core/${file}.ts`, `shared/core/${imports}.ts`, engine] as const),
+  [
+    'shared/core/simulate/spread.ts',
+    'shared/core/simulate/pod-terms.ts',
+    'a selector counts for groups of spread constraints, which have a selector',
+  ],
   [
     'simulator/lab/api/admission.ts',
     'simulator/lab/api/store.ts',

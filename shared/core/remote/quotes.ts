@@ -1,14 +1,16 @@
 import type { OfferVerdict } from '../decide/decision.ts';
 import { misfitOn } from '../decide/explain-unmet.ts';
 import { because, type Reason } from '../reasons/reason.ts';
-import type { Chooser, Chosen } from '../scale-up/greedy.ts';
+import type { Chooser } from '../scale-up/chooser.ts';
+import type { Chosen } from '../scale-up/greedy.ts';
 import { head, type Shelf } from '../scale-up/machine-groups.ts';
+import type { Lending } from '../scale-up/maker.ts';
 import { everyone, pack } from '../scale-up/pack.ts';
 import type { Task } from '../scale-up/planning-context.ts';
 import { billOf } from '../scale-up/policies.ts';
 import type { Refused } from '../scale-up/remote-slices.ts';
 import { measure } from '../scale-up/sizes.ts';
-import { type Lending, leastOf, trySlice } from '../scale-up/slice-sizing.ts';
+import { leastOf, trySlice } from '../scale-up/slice-sizing.ts';
 import { demandOf } from '../scale-up/try-machine.ts';
 import type { PoolSpec } from '../settings.ts';
 import { mark, rollback } from '../simulate/simulated-cluster.ts';

@@ -5,7 +5,7 @@ import type { Situation } from '../decide/indexed-snapshot.ts';
 import { podName } from '../decide/snapshot.ts';
 import { capacityOf } from '../machine/lifecycle.ts';
 import { because, type Reason } from '../reasons/reason.ts';
-import type { Round, Server } from '../scale-down/scale-down.ts';
+import type { Round, Server } from '../scale-down/round.ts';
 import { chooseFor, putBack } from '../scale-up/greedy.ts';
 import { intentOf, priceOf } from '../scale-up/intent.ts';
 import { everyone, pack } from '../scale-up/pack.ts';

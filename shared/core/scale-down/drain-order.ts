@@ -2,7 +2,7 @@ import { capacityOf } from '../machine/lifecycle.ts';
 import type { Machine } from '../machine/machine.ts';
 import type { Place, World } from '../simulate/simulated-cluster.ts';
 import { byText } from '../text.ts';
-import type { Server } from './scale-down.ts';
+import type { Server } from './round.ts';
 
 /**
  * Who is asked to leave first: slices that have to go back, for they need the room that others would leave empty; then

@@ -1,4 +1,3 @@
-import type { Node, Pod } from '../cluster/cluster.ts';
 import { protection } from '../cluster/protect.ts';
 import { blocked, keepsNobody } from '../decide/blockers.ts';
 import type { Candidate, Decision, Intent } from '../decide/decision.ts';
@@ -7,8 +6,8 @@ import { alertGates } from '../decide/signals/alert-signals.ts';
 import { type Relief, triggerGates, useOf } from '../decide/signals/demand-signals.ts';
 import { podName } from '../decide/snapshot.ts';
 import { breakEvenMs } from '../energy/boot-energy.ts';
-import { createDepartures, type Departures } from '../limits/departures.ts';
-import { type Budgets, createBudgets } from '../limits/disruption-budgets.ts';
+import { createDepartures } from '../limits/departures.ts';
+import { createBudgets } from '../limits/disruption-budgets.ts';
 import type { Minimum } from '../limits/windows.ts';
 import { capacityOf } from '../machine/lifecycle.ts';
 import type { Machine } from '../machine/machine.ts';
@@ -19,38 +18,18 @@ import { leftToOthers } from '../scale-up/candidates.ts';
 import { shortOfHeadroom } from '../scale-up/headroom.ts';
 import type { ScaleUp } from '../scale-up/scale-up.ts';
 import type { PoolSpec } from '../settings.ts';
-import { addMachine, mark, type Place, rollback, type World } from '../simulate/simulated-cluster.ts';
+import { addMachine, mark, rollback, type World } from '../simulate/simulated-cluster.ts';
 import { inTurn, targetsOf } from './drain-order.ts';
 import { mostThatCanLeave } from './recreate.ts';
-import { createMover, type Mover } from './relocate-pods.ts';
+import { createMover } from './relocate-pods.ts';
 import { createReplacer } from './replace.ts';
+import type { Round, Server } from './round.ts';
 
 export interface ScaleDown {
   readonly intents: readonly Intent[];
   readonly candidates: readonly Candidate[];
   readonly limits: readonly Reason[];
   readonly idle: Decision['idle'];
-}
-
-/** A machine that serves, and what would have to move if it did not. */
-export interface Server {
-  readonly machine: Machine;
-  readonly pool: PoolSpec;
-  readonly node: Node;
-  readonly place: Place;
-  readonly pods: readonly Pod[];
-  readonly use: number;
-}
-
-export interface Round {
-  readonly situation: Situation;
-  readonly world: World;
-  readonly departures: Departures;
-  readonly budgets: Budgets;
-  readonly mover: Mover;
-  readonly relief: Relief;
-  /** Places that pods are counted on to come to. */
-  readonly promised: Set<Place>;
 }
 
 /** Machines that nobody has needed for long enough → drain. Every pod of theirs has a place elsewhere. */

@@ -1,6 +1,6 @@
 import type { Machine } from '../machine/machine.ts';
 import type { World } from '../simulate/simulated-cluster.ts';
-import type { Chooser } from './greedy.ts';
+import type { Chooser } from './chooser.ts';
 import { nextOf, type Shelf } from './machine-groups.ts';
 import type { PolicyName } from './policy-names.ts';
 

@@ -1,13 +1,10 @@
-import type { Room } from '../limits/room.ts';
 import type { Machine, MachineSpec } from '../machine/machine.ts';
-import type { PoolSpec } from '../settings.ts';
-import type { World } from '../simulate/simulated-cluster.ts';
+import type { Chooser } from './chooser.ts';
 import { createDominance } from './dominance.ts';
 import { advance, type Box, head, nextOf, type Shelf } from './machine-groups.ts';
 import { fitted } from './on-demand.ts';
 import type { Placement } from './pack.ts';
-import { best, billOf, type Option, type Surroundings, scoresOf } from './policies.ts';
-import type { PolicyName } from './policy-names.ts';
+import { best, billOf, type Option, scoresOf } from './policies.ts';
 import { createRanking, type Ranking } from './ranking.ts';
 import { leastOf, trySlice } from './slice-sizing.ts';
 import { carryOut, type Demand, type Fill, nothing, stillHolds, tryFill } from './try-machine.ts';
@@ -20,16 +17,6 @@ export interface Chosen {
   readonly score: Readonly<Record<string, number>>;
   /** Of one that is on already and grows: what is added to it. */
   readonly addition?: MachineSpec | undefined;
-}
-
-export interface Chooser {
-  readonly world: World;
-  readonly shelves: readonly Shelf[];
-  readonly room: Room;
-  readonly policiesOf: (pool: PoolSpec | undefined) => readonly PolicyName[];
-  readonly surroundings: Surroundings;
-  /** Tells the surroundings of a machine that is on now, or (-1) is not after all. */
-  readonly count: (machine: Machine, sign: 1 | -1) => void;
 }
 
 /**

@@ -3,7 +3,7 @@ import type { Machine } from '../machine/machine.ts';
 import type { PoolSpec } from '../settings.ts';
 import { addMachine, growPlace, type Place, type World } from '../simulate/simulated-cluster.ts';
 import { byText } from '../text.ts';
-import type { Maker } from './on-demand.ts';
+import type { Maker } from './maker.ts';
 import { memberOrder } from './policies.ts';
 import type { PolicyName } from './policy-names.ts';
 import { createRows } from './rows.ts';

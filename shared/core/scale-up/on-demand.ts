@@ -6,19 +6,8 @@ import type { PoolSpec, Provider, Size } from '../settings.ts';
 import { usualPods } from '../simulate/machine-node.ts';
 import { mark, type Place, put, rollback, type World } from '../simulate/simulated-cluster.ts';
 import { enter, type Shelf } from './machine-groups.ts';
-import type { Lending } from './slice-sizing.ts';
+import type { Maker } from './maker.ts';
 import type { Fill } from './try-machine.ts';
-
-/** Makes descriptions of machines that do not exist yet, or not in that size. */
-export interface Maker {
-  /** None is made smaller. */
-  readonly least: Size;
-  /** Of the largest size, under a name that nobody has; absent where there is only the one. */
-  readonly another?: (() => Machine) | undefined;
-  readonly ofSize: (machine: Machine, size: Size) => Machine;
-  /** Of what remote clusters lend. */
-  readonly lending?: Lending | undefined;
-}
 
 export const gpu = 'nvidia.com/gpu';
 const core = 1000;

@@ -5,11 +5,8 @@ import { enter } from './machine-groups.ts';
 import type { Order } from './orders.ts';
 import type { Left, Placement } from './pack.ts';
 import { type Packing, settle } from './pack-all.ts';
-import type { Draft, Study } from './planning-context.ts';
+import type { Draft, Study, Value } from './planning-context.ts';
 import { billOf, wattsAt } from './policies.ts';
-
-/** What a set of machines is worth: less is better, the first difference counts. */
-export type Value = readonly number[];
 
 export function isBetter(a: Value, b: Value): boolean {
   for (const [index, value] of a.entries()) {

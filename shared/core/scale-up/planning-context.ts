@@ -1,10 +1,10 @@
 import type { Group } from '../decide/demand.ts';
 import type { Place } from '../simulate/simulated-cluster.ts';
-import type { Chooser, Chosen } from './greedy.ts';
+import type { Chooser } from './chooser.ts';
+import type { Chosen } from './greedy.ts';
 import type { Shelf } from './machine-groups.ts';
 import type { Order } from './orders.ts';
 import type { Packing } from './pack-all.ts';
-import type { Value } from './plan-cost.ts';
 
 /** Everything a plan is made from. The world has nobody of the groups in it yet. */
 export interface Task {
@@ -30,3 +30,6 @@ export interface Draft {
   readonly packing: Packing;
   readonly value: Value;
 }
+
+/** What a set of machines is worth: less is better, the first difference counts. */
+export type Value = readonly number[];

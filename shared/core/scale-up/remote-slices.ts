@@ -10,7 +10,8 @@ import { usualPods } from '../simulate/machine-node.ts';
 import type { World } from '../simulate/simulated-cluster.ts';
 import { byText } from '../text.ts';
 import type { Shelf } from './machine-groups.ts';
-import { gpu, type Maker, shelfOf } from './on-demand.ts';
+import type { Maker } from './maker.ts';
+import { gpu, shelfOf } from './on-demand.ts';
 
 /** Only pods of namespaces that are offloaded tolerate it. */
 const notAllowed: Taint = {

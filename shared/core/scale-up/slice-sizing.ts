@@ -1,22 +1,13 @@
 import { subtract } from '../cluster/resources.ts';
 import { cost, type Room } from '../limits/room.ts';
 import type { Machine, MachineSpec } from '../machine/machine.ts';
-import { hourlyPrice, type Offer } from '../remote/offer.ts';
+import { hourlyPrice } from '../remote/offer.ts';
 import { rounding } from '../remote/slice-rules.ts';
-import type { Size } from '../settings.ts';
 import type { Place, World } from '../simulate/simulated-cluster.ts';
 import { head, type Shelf } from './machine-groups.ts';
+import type { Lending } from './maker.ts';
 import { fitted, gpu, sizeAt } from './on-demand.ts';
 import { type Demand, type Fill, nothing, tryFill } from './try-machine.ts';
-
-/** What a shelf of slices of a remote cluster is. */
-export interface Lending {
-  readonly offer: Offer;
-  /** No slice is larger, whatever is left. */
-  readonly most: Size;
-  /** A slice that there is, which may be made larger: instead of one more. */
-  readonly grows?: { readonly machine: Machine; readonly place: Place } | undefined;
-}
 
 /** Resources by the name that they have in a size. */
 const names = { cpu: 'cpu', memory: 'memory', gpu, pods: 'pods' } as const;

@@ -16,7 +16,7 @@ import {
 } from '../simulate/simulated-cluster.ts';
 import { createDemandIndex, type DemandIndex, type Family } from './demand-index.ts';
 import { enter, type Shelf } from './machine-groups.ts';
-import type { Maker } from './on-demand.ts';
+import type { Maker } from './maker.ts';
 import type { Order } from './orders.ts';
 import type { Left } from './pack.ts';
 import type { Option } from './policies.ts';
