@@ -4,9 +4,9 @@ import type { Snapshot } from '../../shared/core/decide/snapshot.ts';
 import { createRoom } from '../../shared/core/limits/room.ts';
 import type { Machine } from '../../shared/core/machine/machine.ts';
 import type { Offer } from '../../shared/core/remote/offer.ts';
+import { lentShelves } from '../../shared/core/remote/remote-slices.ts';
 import type { Shelf } from '../../shared/core/scale-up/machine-groups.ts';
 import { placesIn } from '../../shared/core/scale-up/on-demand.ts';
-import { lentShelves } from '../../shared/core/scale-up/remote-slices.ts';
 import type { PoolSpec, Settings, Size } from '../../shared/core/settings.ts';
 import { byText } from '../../shared/core/text.ts';
 

@@ -53,15 +53,19 @@ function readiness(why: string | undefined): HttpResponse {
 /** A name that does not resolve or a store that is silent must not hold the answer up. Probes share one check. */
 function reasonInTime(ready: HealthOptions['ready']): () => Promise<string | undefined> {
   let underWay: Promise<string | undefined> | undefined;
+  /** Of the last check that ended: it says more than that the next one hangs, too. */
+  let lastProblem: string | undefined;
   return async () => {
-    underWay ??= reason(ready).finally(() => {
+    underWay ??= reason(ready).then((problem) => {
       underWay = undefined;
+      lastProblem = problem;
+      return problem;
     });
     const late = Promise.withResolvers<string>();
     const timer = setTimeout(
       late.resolve,
       answerWithinMs,
-      `no result of the check within ${answerWithinMs} ms`,
+      lastProblem ?? `no result of the check within ${answerWithinMs} ms`,
     );
     try {
       return await Promise.race([underWay, late.promise]);

@@ -1,9 +1,9 @@
 import type { HostPort } from '../../shared/core/cluster/cluster.ts';
 import { type Book, classText, type Shape } from './book.ts';
-import { nodeSelectorHolds, nodeTermsHold, untolerated } from './labels.ts';
+import { nodeSelectorHolds, nodeTermsHold, untolerated } from './facts/labels.ts';
+import { addNode, addTo, addToGroup } from './facts/tally.ts';
 import type { Rule } from './rule.ts';
 import type { SpotFacts } from './spots.ts';
-import { addNode, addTo, addToGroup } from './tally.ts';
 
 /** A node on the board. */
 export interface Spot {

@@ -1,8 +1,8 @@
 import type { HostPort, Labels, Node, NodeTerm, Pod, Toleration } from '../../shared/core/cluster/cluster.ts';
 import type { Snapshot } from '../../shared/core/decide/snapshot.ts';
-import { createSelections } from './selections.ts';
+import { createSelections } from './facts/selections.ts';
+import { createStorage, keysOfVolumes, type Storage, type VolumeAsk, volumeAskOf } from './facts/volumes.ts';
 import type { Social } from './social.ts';
-import { createStorage, keysOfVolumes, type Storage, type VolumeAsk, volumeAskOf } from './volumes.ts';
 
 /** Pods that every place judges alike. */
 export interface Shape extends Social {

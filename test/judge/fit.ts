@@ -1,10 +1,10 @@
 import type { HostPort } from '../../shared/core/cluster/cluster.ts';
 import type { Board, Spot } from './board.ts';
 import type { Shape } from './book.ts';
-import { untolerated } from './labels.ts';
+import { untolerated } from './facts/labels.ts';
+import { countOf, fewest } from './facts/tally.ts';
+import { volumesAllow } from './facts/volumes.ts';
 import type { Rule } from './rule.ts';
-import { countOf, fewest } from './tally.ts';
-import { volumesAllow } from './volumes.ts';
 
 const cordon = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' } as const;
 

@@ -1,8 +1,8 @@
 import { machine, now, pod, snapshot } from '../core/support/builders.ts';
 import { decisionOf } from './decisions.ts';
+import { even, inZone, large, oneEach, rows, webPod } from './facts/rows.ts';
 import { type Code, codes } from './finding.ts';
 import { judge } from './judge.ts';
-import { even, inZone, large, oneEach, rows, webPod } from './rows.ts';
 
 test.each(Object.keys(codes) as Code[])('%s is found where it is, and only there', (code) => {
   const { given, right, wrong } = rows[code];

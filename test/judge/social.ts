@@ -1,5 +1,5 @@
 import type { Requirement } from '../../shared/core/cluster/cluster.ts';
-import type { SpreadGroup, Tally } from './tally.ts';
+import type { SpreadGroup, Tally } from './facts/tally.ts';
 
 /** What a pod's rules say about other pods. */
 export interface Social {

@@ -65,6 +65,20 @@ describe('routes', () => {
     });
   });
 
+  test('while a check hangs, the reason is that of the last one that ended', async () => {
+    const checks = [async () => 'the store is away', () => new Promise<undefined>(() => undefined)];
+    const ready = () => (checks.shift() ?? (() => Promise.resolve(undefined)))();
+    await serving([recorder().served], { ready }, async ({ url }) => {
+      for (let probe = 0; probe < 2; probe += 1) {
+        const answer = await fetch(`${url}/health/readiness`);
+        expect([answer.status, await answer.json()]).toEqual([
+          503,
+          { ready: false, reason: 'the store is away' },
+        ]);
+      }
+    });
+  });
+
   test('a readiness check that throws is a reason not to be ready', async () => {
     const ready = () => Promise.reject(new StoreError('unavailable', 'etcd does not answer'));
     await serving([], { ready }, async ({ url }) => {

@@ -1,10 +1,10 @@
 import { capacityOf, lifecycle } from '../machine/lifecycle.ts';
 import type { Machine } from '../machine/machine.ts';
 import { because, type Reason, textOf } from '../reasons/reason.ts';
+import { leastOf } from '../remote/slice-sizing.ts';
 import type { Eligible } from '../scale-up/candidates.ts';
 import type { Chooser } from '../scale-up/chooser.ts';
 import { type Box, head, nextOf } from '../scale-up/machine-groups.ts';
-import { leastOf } from '../scale-up/slice-sizing.ts';
 import {
   addMachine,
   mark,

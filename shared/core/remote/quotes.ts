@@ -8,13 +8,13 @@ import type { Lending } from '../scale-up/maker.ts';
 import { everyone, pack } from '../scale-up/pack.ts';
 import type { Task } from '../scale-up/planning-context.ts';
 import { billOf } from '../scale-up/policies.ts';
-import type { Refused } from '../scale-up/remote-slices.ts';
 import { measure } from '../scale-up/sizes.ts';
-import { leastOf, trySlice } from '../scale-up/slice-sizing.ts';
 import { demandOf } from '../scale-up/try-machine.ts';
 import type { PoolSpec } from '../settings.ts';
 import { mark, rollback } from '../simulate/simulated-cluster.ts';
 import { byText } from '../text.ts';
+import type { Refused } from './remote-slices.ts';
+import { leastOf, trySlice } from './slice-sizing.ts';
 
 /** What one slice of an offer would hold of all pods that need one, before anything is chosen. */
 export interface Quote {

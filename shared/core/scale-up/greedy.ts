@@ -1,4 +1,5 @@
 import type { Machine, MachineSpec } from '../machine/machine.ts';
+import { leastOf, trySlice } from '../remote/slice-sizing.ts';
 import type { Chooser } from './chooser.ts';
 import { createDominance } from './dominance.ts';
 import { advance, type Box, head, nextOf, type Shelf } from './machine-groups.ts';
@@ -6,7 +7,6 @@ import { fitted } from './on-demand.ts';
 import type { Placement } from './pack.ts';
 import { best, billOf, type Option, scoresOf } from './policies.ts';
 import { createRanking, type Ranking } from './ranking.ts';
-import { leastOf, trySlice } from './slice-sizing.ts';
 import { carryOut, type Demand, type Fill, nothing, stillHolds, tryFill } from './try-machine.ts';
 
 /** A machine to be powered on. */

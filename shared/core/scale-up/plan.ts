@@ -1,4 +1,5 @@
 import type { Group } from '../decide/demand.ts';
+import { cheapestFor, lends, withFewerOffers } from '../remote/offer-heuristics.ts';
 import {
   answerByRules,
   answers,
@@ -12,7 +13,6 @@ import { dropUnneeded, holds } from './drop-unneeded.ts';
 import { type Chosen, chooseFor, putBack, retake } from './greedy.ts';
 import { improve, withSpares } from './improve.ts';
 import { enter, nextOf, type Shelf } from './machine-groups.ts';
-import { cheapestFor, lends, withFewerOffers } from './offer-heuristics.ts';
 import { byPriority, type Order, ordersOf } from './orders.ts';
 import { everyone, pack, weigh } from './pack.ts';
 import type { Packing } from './pack-all.ts';

@@ -12,6 +12,7 @@ import { capacityOf, stepOf } from '../machine/lifecycle.ts';
 import type { Machine } from '../machine/machine.ts';
 import { because, type Reason } from '../reasons/reason.ts';
 import { offerVerdicts, quotesOf } from '../remote/quotes.ts';
+import { lentShelves } from '../remote/remote-slices.ts';
 import { maySliceStay, offersById } from '../remote/slice-rules.ts';
 import { reopen } from '../scale-down/undo-drain.ts';
 import type { PoolSpec } from '../settings.ts';
@@ -26,7 +27,6 @@ import { stock } from './machine-groups.ts';
 import { madeShelves } from './on-demand.ts';
 import { carryOutPlan, type Plan, plan } from './plan.ts';
 import type { Task } from './planning-context.ts';
-import { lentShelves } from './remote-slices.ts';
 import { createNeighbourhood, usualWatts } from './spread-counts.ts';
 
 /** Where waiting pods were counted on to go. */

@@ -1,13 +1,13 @@
 import { subtract } from '../cluster/resources.ts';
 import { cost, type Room } from '../limits/room.ts';
 import type { Machine, MachineSpec } from '../machine/machine.ts';
-import { hourlyPrice } from '../remote/offer.ts';
-import { rounding } from '../remote/slice-rules.ts';
+import { head, type Shelf } from '../scale-up/machine-groups.ts';
+import type { Lending } from '../scale-up/maker.ts';
+import { fitted, gpu, sizeAt } from '../scale-up/on-demand.ts';
+import { type Demand, type Fill, nothing, tryFill } from '../scale-up/try-machine.ts';
 import type { Place, World } from '../simulate/simulated-cluster.ts';
-import { head, type Shelf } from './machine-groups.ts';
-import type { Lending } from './maker.ts';
-import { fitted, gpu, sizeAt } from './on-demand.ts';
-import { type Demand, type Fill, nothing, tryFill } from './try-machine.ts';
+import { hourlyPrice } from './offer.ts';
+import { rounding } from './slice-rules.ts';
 
 /** Resources by the name that they have in a size. */
 const names = { cpu: 'cpu', memory: 'memory', gpu, pods: 'pods' } as const;

@@ -1,8 +1,8 @@
 import type { Group } from '../decide/demand.ts';
-import { hourlyPrice } from '../remote/offer.ts';
-import type { Shelf } from './machine-groups.ts';
-import { isBetter } from './plan-cost.ts';
-import type { Draft } from './planning-context.ts';
+import type { Shelf } from '../scale-up/machine-groups.ts';
+import { isBetter } from '../scale-up/plan-cost.ts';
+import type { Draft } from '../scale-up/planning-context.ts';
+import { hourlyPrice } from './offer.ts';
 
 /** So many ways to do with fewer offers are looked at. */
 const mostLooks = 12;

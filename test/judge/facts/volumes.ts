@@ -5,7 +5,7 @@ import type {
   PersistentVolumeClaim,
   Requirement,
   StorageClass,
-} from '../../shared/core/cluster/cluster.ts';
+} from '../../../shared/core/cluster/cluster.ts';
 import { nodeTermsHold, requirementHolds, selectorHolds } from './labels.ts';
 
 /** What the claims of a pod ask of its node. */

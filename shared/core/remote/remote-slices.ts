@@ -3,15 +3,15 @@ import type { Situation } from '../decide/indexed-snapshot.ts';
 import { capacityOf } from '../machine/lifecycle.ts';
 import { type Machine, type MachineSpec, newStatus } from '../machine/machine.ts';
 import type { Reason } from '../reasons/reason.ts';
-import { hourlyPrice, type Offer } from '../remote/offer.ts';
-import { providerLabel, troubles, whyNotTaken, withdrawals } from '../remote/slice-rules.ts';
+import type { Shelf } from '../scale-up/machine-groups.ts';
+import type { Maker } from '../scale-up/maker.ts';
+import { gpu, shelfOf } from '../scale-up/on-demand.ts';
 import type { PoolSpec, Provider, Size } from '../settings.ts';
 import { usualPods } from '../simulate/machine-node.ts';
 import type { World } from '../simulate/simulated-cluster.ts';
 import { byText } from '../text.ts';
-import type { Shelf } from './machine-groups.ts';
-import type { Maker } from './maker.ts';
-import { gpu, shelfOf } from './on-demand.ts';
+import { hourlyPrice, type Offer } from './offer.ts';
+import { providerLabel, troubles, whyNotTaken, withdrawals } from './slice-rules.ts';
 
 /** Only pods of namespaces that are offloaded tolerate it. */
 const notAllowed: Taint = {

@@ -1,4 +1,10 @@
-import type { Labels, NodeTerm, Requirement, Taint, Toleration } from '../../shared/core/cluster/cluster.ts';
+import type {
+  Labels,
+  NodeTerm,
+  Requirement,
+  Taint,
+  Toleration,
+} from '../../../shared/core/cluster/cluster.ts';
 
 /** Label rules as the Kubernetes API documents them, written anew for the judge. */
 const numberIn = (text: string | undefined): number =>

@@ -1,6 +1,6 @@
-import type { ClusterView, Pod, PodTerm, SpreadRule } from '../../shared/core/cluster/cluster.ts';
+import type { ClusterView, Pod, PodTerm, SpreadRule } from '../../../shared/core/cluster/cluster.ts';
+import type { Affinity, Selection, Social, SpreadNeed } from '../social.ts';
 import { selectorHolds } from './labels.ts';
-import type { Affinity, Selection, Social, SpreadNeed } from './social.ts';
 import { createTally, type Eligibility, type SpreadGroup, type Tally } from './tally.ts';
 
 type Mutable<Type> = { -readonly [Key in keyof Type]: Type[Key] };

@@ -1,10 +1,10 @@
-import type { Pod, SchedulingRules } from '../../shared/core/cluster/cluster.ts';
-import type { Snapshot } from '../../shared/core/decide/snapshot.ts';
-import type { Machine } from '../../shared/core/machine/machine.ts';
-import { Gi, machine, node, pod, pool, running, serving, snapshot } from '../core/support/builders.ts';
-import type { Short } from './decisions.ts';
+import type { Pod, SchedulingRules } from '../../../shared/core/cluster/cluster.ts';
+import type { Snapshot } from '../../../shared/core/decide/snapshot.ts';
+import type { Machine } from '../../../shared/core/machine/machine.ts';
+import { Gi, machine, node, pod, pool, running, serving, snapshot } from '../../core/support/builders.ts';
+import type { Short } from '../decisions.ts';
+import type { Code } from '../finding.ts';
 import { withDisk } from './disk.ts';
-import type { Code } from './finding.ts';
 
 /** A decision that is right, and one in which something is wrong. */
 interface Row {

@@ -1,6 +1,6 @@
-import type { Snapshot } from '../../shared/core/decide/snapshot.ts';
-import { Gi } from '../core/support/builders.ts';
-import { zone } from './generate/templates.ts';
+import type { Snapshot } from '../../../shared/core/decide/snapshot.ts';
+import { Gi } from '../../core/support/builders.ts';
+import { zone } from '../generate/templates.ts';
 
 const claim = (name: string, accessMode: string) => ({
   namespace: 'default',
