@@ -4,6 +4,6 @@ import base from './jest.config.js';
 export default {
   ...base,
   testMatch: ['<rootDir>/test/real/**/*.test.ts'],
-  testPathIgnorePatterns: ['/node_modules/'],
+  testPathIgnorePatterns: ['/node_modules/', ...(process.env.BAMEL_TEST_JOBS ? [] : ['\\.job\\.test\\.ts$'])],
   testTimeout: 180_000,
 };

@@ -1,5 +1,5 @@
 // Runs Jest with what its ESM mode needs. `--all` adds the long forms (tools/support/long.ts), `--real` runs
-// test/real instead, one file at a time.
+// test/real instead, one file at a time; `--jobs` adds those that take too long for every change (*.job.test.ts).
 import { spawnSync } from 'node:child_process';
 import { existsSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -26,7 +26,7 @@ const { status } = spawnSync(
   [
     `${root}node_modules/jest/bin/jest.js`,
     ...(real ? ['--config', `${root}jest.real.config.js`, '--runInBand'] : []),
-    ...args.filter((arg) => arg !== '--real' && arg !== '--all'),
+    ...args.filter((arg) => !['--real', '--all', '--jobs'].includes(arg)),
   ],
   {
     cwd: root,
@@ -35,6 +35,7 @@ const { status } = spawnSync(
       ...process.env,
       BAMEL_STACK_LOGS: logs,
       ...(all && { BAMEL_TEST_ALL: '1' }),
+      ...(args.includes('--jobs') && { BAMEL_TEST_JOBS: '1' }),
       NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ''} --experimental-vm-modules --disable-warning=ExperimentalWarning`,
     },
   },
