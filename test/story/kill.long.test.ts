@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { failpoints } from '../../shared/process/failpoints.ts';
 import { playStory, startWorld, type World } from '../../tools/worlds/story.ts';
-import { closing } from '../support/cleanup.ts';
 
 /** Every command of a kind repeated is harmless; the two kinds mixed up are not. */
 function withoutRepeats(commands: readonly string[]): string[] {
@@ -27,13 +26,18 @@ describe('killed at any step, the story goes on where it was', () => {
   test.concurrent.each(failpoints)(
     'faults 3, 4, 5: SIGKILL at %s',
     async (failpoint) => {
-      const world = closing(await startWorld());
-      expect(await playWithCrash(world, failpoint)).toBe('SIGKILL');
-      for (const machine of ['m-1', 'm-2']) {
-        const commands = world.commands(machine);
-        expect(withoutRepeats(commands)).toEqual(['On', 'GracefulShutdown']);
-        // At most the one whose fate was not known is sent again.
-        expect(commands.length).toBeLessThanOrEqual(3);
+      // Not by cleanup.ts: hooks after each test do not wait for tests that run beside each other.
+      const world = await startWorld();
+      try {
+        expect(await playWithCrash(world, failpoint)).toBe('SIGKILL');
+        for (const machine of ['m-1', 'm-2']) {
+          const commands = world.commands(machine);
+          expect(withoutRepeats(commands)).toEqual(['On', 'GracefulShutdown']);
+          // At most the one whose fate was not known is sent again.
+          expect(commands.length).toBeLessThanOrEqual(3);
+        }
+      } finally {
+        await world.close();
       }
     },
     150_000,

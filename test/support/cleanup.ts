@@ -13,7 +13,7 @@ afterAll(() => {
   for (const folder of folders) rmSync(folder, { recursive: true, force: true });
 });
 
-/** Closes what a test, or a beforeEach, has opened when the test is over; the last one first. */
+/** Closes what a test, or a beforeEach, has opened when the test is over; the last one first. Not for test.concurrent. */
 export function closing<Item extends { close(): unknown }>(item: Item): Item {
   open.push(item);
   return item;
