@@ -44,7 +44,7 @@ export function callerOf(
   security: ChannelCredentials = credentials.createInsecure(),
 ): Caller {
   const client = new Client(address, security);
-  const call: Caller['call'] = (method, request = {}, deadlineMs = 5_000) => {
+  const call: Caller['call'] = (method, request = {}, deadlineMs = 30_000) => {
     const { path, requestSerialize, responseDeserialize } = definitionOf(method);
     return new Promise((resolve, reject) => {
       client.makeUnaryRequest(
