@@ -13,7 +13,7 @@ import { eventually } from '../../tools/support/eventually.ts';
 import { describeWith } from '../../tools/support/programs.ts';
 import { eventHeaders, post, recorder } from '../runtime/harness.ts';
 
-const tellers = {
+const reporters = {
   accounts: ['system:serviceaccount:sensors:trigger'],
   event: 'dev.bamel.test.asked',
   paths: ['/'],
@@ -46,11 +46,11 @@ describeWith(controlPlanePrograms, 'fault 39: tokens of accounts, reviewed by a 
     const review = kubeTokenReview(kube, {
       audience: 'bamel',
       callers: ['system:serviceaccount:bamel:*'],
-      reporters: tellers.accounts,
+      reporters: reporters.accounts,
       clock: { monotonic: () => ms + realClock.monotonic() },
       log,
     });
-    const where = { host: '127.0.0.1', port: 0, log, metrics: createMetrics(), review, tellers };
+    const where = { host: '127.0.0.1', port: 0, log, metrics: createMetrics(), review, reporters };
     served = await serve([called], where);
     cleanup.defer(() => served.close());
   }, 400_000);
