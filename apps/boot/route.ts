@@ -35,8 +35,7 @@ export function bootRoute({ inventory, clock, log }: Pick<Deps, 'inventory' | 'c
     path: `${path}*`,
     open: true,
     async respond({ request }) {
-      const asked = decodeURIComponent(request.url?.split('?', 1)[0]?.slice(path.length) ?? '');
-      const mac = normalMac(asked);
+      const mac = normalMac(decoded(request.url?.split('?', 1)[0]?.slice(path.length) ?? ''));
       if (!mac) throw new HttpError(400, 'write a MAC address: GET /boot/52:54:00:12:34:56');
       const name = await machineWith(mac);
       const record = name === undefined ? undefined : await inventory.machine(name);
@@ -60,6 +59,16 @@ export function bootRoute({ inventory, clock, log }: Pick<Deps, 'inventory' | 'c
       };
     },
   };
+}
+
+/** Empty where the escapes are malformed: no address, then. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch (error) {
+    if (error instanceof URIError) return '';
+    throw error;
+  }
 }
 
 const addressOf = (mac: string | undefined, name: string): [string, string][] => {

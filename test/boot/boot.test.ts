@@ -148,6 +148,7 @@ describe('GET /boot/<mac>', () => {
     ['a machine without a profile', '52:54:00:12:34:57', 404],
     ['a value that no script may have', '52:54:00:12:34:58', 409],
     ['no address at all', 'x', 400],
+    ['a malformed escape', '%zz', 400],
   ])('%s', async (_what, path, status) => {
     expect((await get(path)).status).toBe(status);
   });

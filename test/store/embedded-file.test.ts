@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
+import { readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { sqliteError } from '../../shared/adapters/sqlite/database.ts';
@@ -41,6 +41,15 @@ async function otherProcess(lines: string): Promise<void> {
   };
   await once(child.stdout, 'data');
 }
+
+test('only its owner can read the store', async () => {
+  const store = await open();
+  await store.commit([], [{ put: '/a', value: '1' }]);
+  const files = readdirSync(join(folder, 'sub'));
+  expect(files).toEqual(expect.arrayContaining(['store.db', 'store.db-wal', 'store.db.lock']));
+  for (const name of files) expect(statSync(join(folder, 'sub', name)).mode & 0o077).toBe(0);
+  await store.close();
+});
 
 test('what was committed is there after a restart, and revisions go on', async () => {
   const before = await open();

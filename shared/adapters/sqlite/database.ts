@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync } from 'node:fs';
+import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { StoreError } from '../../ports/store.ts';
@@ -84,6 +84,8 @@ function openReader(file: string): OpenDatabase {
 
 function openWriter(file: string, durable: boolean): OpenDatabase {
   mkdirSync(dirname(file), { recursive: true });
+  // The inventory is for its owner only. SQLite gives the files beside it the same permissions.
+  for (const one of [file, `${file}.lock`]) closeSync(openSync(one, 'a', 0o600));
   const lock = takeLock(file);
   return orClose(lock, () => {
     const database = new DatabaseSync(file, { timeout: busyMs });

@@ -12,8 +12,9 @@ const call = {
   method: z.enum(['GET', 'POST', 'PUT', 'PATCH']).optional().describe('POST; GET for status'),
   path: z
     .string()
+    // A field without blanks counts as ordinary characters, so that no text matches in two ways: backtracking is linear.
     .regex(
-      /^\/((\{\{ *\w+ *\}\}|[^\s\\#/])(\{\{ *\w+ *\}\}|[^\s\\#])*)?$/,
+      /^\/((\{\{( +\w+ *|\w+ +)\}\}|[^\s\\#/])(\{\{( +\w+ *|\w+ +)\}\}|[^\s\\#])*)?$/,
       'a path on its address, beginning with one /',
     )
     .describe('path and query; {{name}}, {{macAddress}} … are filled in from the inventory'),

@@ -106,6 +106,9 @@ describe('a mistake to mend', () => {
     ['a name that JavaScript knows', call('/{{constructor}}'), '{{constructor}}'],
     ['a field the inventory does not have', call('/{{macAddress}}'), 'macAddress'],
     ['braces that do not match', call('/{{name'), 'braces'],
+    ['a blank outside of a field', call('/a b'), 'path'],
+    // With a pattern that matches in two ways, the process would stand still for ever.
+    ['many fields and a blank', call(`/${'{{a}}'.repeat(1_000)} `), 'path'],
     ['fault 35: another host', call('//evil.example/x'), 'path'],
     ['fault 35: another host, by backslash', call('/\\evil.example/x'), 'path'],
     ['fault 35: another host, as a URL', call('http://evil.example/'), 'path'],
