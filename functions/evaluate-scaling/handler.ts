@@ -26,7 +26,7 @@ import type { Deps } from '../deps.ts';
 import { createAlertQueue, nothingNew, respondInTime } from './alert-queue.ts';
 import { countEvaluation } from './evaluation-metrics.ts';
 import { createEvaluator, type Evaluator } from './evaluator.ts';
-import { logDecision } from './log-decision.ts';
+import { logDecision, logUnmet } from './log-decision.ts';
 import { createPressureQueue } from './pressure-queue.ts';
 import { decisionResponse } from './response.ts';
 
@@ -120,6 +120,7 @@ async function decideAndWrite(
     // A dry run repeats the same decision: it is logged once.
     if (!settings.dryRun || decision.record.summary !== last.summary)
       logDecision(deps.log, id, decision.record, settings.dryRun);
+    logUnmet(deps.log, id, decision.record.unmet, last.unmet);
     last.summary = decision.record.summary;
     last.unmet = decision.record.unmet;
     deps.failpoint('evaluate-before-intent');

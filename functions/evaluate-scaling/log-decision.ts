@@ -3,7 +3,7 @@ import type { DecisionRecord, Intent } from '../../shared/core/decide/decision.t
 import { plural } from '../../shared/core/text.ts';
 import type { Log } from '../../shared/process/log.ts';
 
-/** Logs a decision with intents: demand, intents, unmet demand. */
+/** Logs a decision with intents: demand and intents. */
 export function logDecision(log: Log, decision: string, record: DecisionRecord, dryRun: boolean): void {
   const waiting = record.demand.reduce((sum, group) => sum + group.pods, 0);
   if (record.intents.length === 0) {
@@ -35,16 +35,35 @@ export function logDecision(log: Log, decision: string, record: DecisionRecord, 
       'decided',
     );
   }
-  if (record.unmet.length > 0)
-    log.warn(
-      {
-        step: 'decide',
-        decision,
-        unmet: record.unmet.slice(0, 10),
-        text: `no machine for ${record.unmet.reduce((sum, { pods }) => sum + pods, 0)} of them`,
-      },
-      'demand is unmet',
-    );
+}
+
+/** The reasons for which pods have no machine, each once. Facts such as ages are left out: they change all the time. */
+const reasonsOf = (unmet: DecisionRecord['unmet']): string =>
+  [...new Set(unmet.map(({ reason, why }) => reason?.code ?? why))].sort().join();
+
+/** Logs unmet demand when it begins, when its reasons change and when it ends. */
+export function logUnmet(
+  log: Log,
+  decision: string,
+  unmet: DecisionRecord['unmet'],
+  before: DecisionRecord['unmet'],
+): void {
+  if (reasonsOf(unmet) === reasonsOf(before)) return;
+  if (unmet.length === 0) {
+    log.info({ step: 'decide', decision, text: 'every waiting pod has a machine' }, 'demand is met');
+    return;
+  }
+  const pods = unmet.reduce((sum, one) => sum + one.pods, 0);
+  const [first] = unmet;
+  log.warn(
+    {
+      step: 'decide',
+      decision,
+      unmet: unmet.slice(0, 10),
+      text: `no machine for ${pods} ${plural(pods, 'pod')}, such as ${first?.pod}: ${first?.why}`,
+    },
+    'demand is unmet',
+  );
 }
 
 const verbs: Readonly<Record<Intent['kind'], string>> = {
