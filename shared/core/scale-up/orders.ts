@@ -29,9 +29,7 @@ export function ordersOf(
   // Who needs a node for each pod goes before those who would fill the nodes without them.
   const nodes = nodesNeeded(world, groups);
   const exclusive: Measure = (index) => nodes[index] ?? 0;
-  // Who has to be in a certain zone goes before those who would fill it and could have gone elsewhere.
-  const bound: Measure = (index) => (groups[index] && isBound(world, groups[index].kind) ? 1 : 0);
-  const measures: Measure[][] = [[pickiness, exclusive, bound, dominant, share]];
+  const measures: Measure[][] = [[pickiness, exclusive, dominant, share]];
   if (all)
     measures.push(
       [pickiness, dominant, share],
@@ -70,11 +68,6 @@ function perNode(world: World, { blockers, feeds, spread, spreadFeeds }: PodKind
     .map(({ maxSkew }) => maxSkew);
   return Math.min(...skews);
 }
-
-/** Whether other pods decide in which domain it has to be, and a domain is more than a node. */
-const isBound = (world: World, { affinity, spread }: PodKind): boolean =>
-  spread.some(({ group }) => !isOwn(world, group.counter.key)) ||
-  (affinity?.set.counters.some(({ key }) => !isOwn(world, key)) ?? false);
 
 /** Groups are in an order of their own already: what ties keeps it. */
 function sorted(groups: readonly Group[], keys: readonly Measure[]): Order {
