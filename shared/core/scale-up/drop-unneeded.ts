@@ -17,14 +17,18 @@ import { byText } from '../text.ts';
 import { type Chosen, putBack, retake } from './greedy.ts';
 import { enter } from './machine-groups.ts';
 import type { Placement } from './pack.ts';
-import { draftWith, isBetter, worthOf } from './plan-cost.ts';
+import { isBetter, worthOf } from './plan-cost.ts';
 import type { Draft, Study } from './planning-context.ts';
 
 /**
  * Leaves out machines whose pods find places on the others: what is chosen one by one is sometimes one too many. The
  * machines are taken already; those that are left out are put back.
  */
-export function dropUnneeded(study: Study, draft: Draft): Draft {
+export function dropUnneeded(
+  study: Study,
+  draft: Draft,
+  complete: (study: Study, chosen: readonly Chosen[]) => Draft,
+): Draft {
   const { chooser } = study;
   let current = draft;
   let most = Number.POSITIVE_INFINITY;
@@ -52,9 +56,10 @@ export function dropUnneeded(study: Study, draft: Draft): Draft {
     if (lent && !isBetter(fewer.value, current.value)) return undefined;
     for (const one of dropped.toReversed()) putBack(chooser, one);
     if (most > 1 || study.looks.left > 0) {
-      study.looks.left -= 1;
-      const packed = draftWith(study, fewer.chosen, true);
-      if (packed.packing.rest <= fewer.packing.rest + 1e-9) return packed;
+      const packed = complete(study, fewer.chosen);
+      const more = packed.chosen.slice(fewer.chosen.length);
+      if (more.length === 0 && packed.packing.rest <= fewer.packing.rest + 1e-9) return packed;
+      for (const one of more.toReversed()) putBack(chooser, one);
     }
     // Packed in the usual order they do not fit as well: everybody stays where there is room now, if that may be.
     if (holds(study, fewer)) return fewer;

@@ -174,9 +174,9 @@ function draftOf(study: Study, attempt: Attempt, seen: Set<string>): Draft | und
 
 /** The same with fewer or better machines, where that serves as many. They are taken already. */
 function trimmed(study: Study, draft: Draft, exact = false): Draft {
-  const fewer = dropUnneeded(study, draft);
+  const fewer = dropUnneeded(study, draft, completed);
   const better = improve(study, fewer, exact);
-  return better === fewer ? fewer : dropUnneeded(study, better);
+  return better === fewer ? fewer : dropUnneeded(study, better, completed);
 }
 
 /** Serves whoever is left over, and leaves out what became needless by that, as long as it serves no fewer. */
@@ -185,7 +185,7 @@ function withNobodyLeft(study: Study, draft: Draft): Draft {
   let current = withMore(study, draft);
   for (let round = 1; round <= mostRounds; round += 1) {
     for (const one of current.chosen) retake(chooser, one);
-    const fewer = dropUnneeded(study, current);
+    const fewer = dropUnneeded(study, current, completed);
     for (const one of fewer.chosen.toReversed()) putBack(chooser, one);
     if (fewer === current) return current;
     const more = withMore(study, fewer);
