@@ -47,6 +47,8 @@ export function collector(
 const fleetGauges = (metrics: Metrics) => [
   metrics.machines,
   metrics.machineStateSince,
+  metrics.machineInfo,
+  metrics.machineTemperature,
   metrics.machineWatts,
   metrics.machineHealth,
   metrics.drainPodsLeft,
@@ -86,12 +88,15 @@ function tellMachine({ spec, status, metrics: known }: MachineRecord, metrics: M
   const { state, stateSince, bmcReachable, drain, refused } = status;
   metrics.machines.inc({ pool, state });
   metrics.machineStateSince.set({ machine, pool, state }, stateSince / 1_000);
+  metrics.machineInfo.set({ machine, pool, node: status.kubernetesNode ?? '' }, 1);
   metrics.machineHealth.inc({ pool, health: known.health ?? 'unknown' });
   metrics.bmcs.inc({ pool, reachable: bmcReachable === undefined ? 'unknown' : String(bmcReachable) });
   metrics.bmcsRefused.inc({ pool }, refused ? 1 : 0);
   // A measurement from before it went off does not apply.
-  if (known.watts !== undefined && status.powerState !== 'off')
-    metrics.machineWatts.set({ machine, pool }, known.watts);
+  if (status.powerState !== 'off') {
+    if (known.watts !== undefined) metrics.machineWatts.set({ machine, pool }, known.watts);
+    if (known.celsius !== undefined) metrics.machineTemperature.set({ machine, pool }, known.celsius);
+  }
   if (!drain || capacityOf({ spec, status, metrics: known }) !== 'leaving') return;
   metrics.drainPodsLeft.set({ machine, pool }, drain.podsLeft);
   metrics.drainPodsFound.set({ machine, pool }, drain.podsTotal);

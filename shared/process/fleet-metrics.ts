@@ -21,6 +21,20 @@ export const fleetMetrics = {
     labels: ['machine', 'pool', 'state'],
     from: scraped,
   },
+  machineInfo: {
+    name: 'bamel_machine_info',
+    type: 'gauge',
+    help: 'Always 1: the node of each machine, empty while it has none; joins metrics of machines to those of nodes',
+    labels: ['machine', 'pool', 'node'],
+    from: scraped,
+  },
+  machineTemperature: {
+    name: 'bamel_machine_temperature_celsius',
+    type: 'gauge',
+    help: 'Temperature of the hottest sensor of a machine, measured by its BMC',
+    labels: ['machine', 'pool'],
+    from: scraped,
+  },
   machineWatts: {
     name: 'bamel_machine_watts',
     type: 'gauge',

@@ -16,7 +16,13 @@ machines:
 `;
 
 const statuses: Readonly<Record<string, Partial<MachineStatus>>> = {
-  'r-1': { state: 'ready', powerState: 'on', nodeReady: true, bmcReachable: true },
+  'r-1': {
+    state: 'ready',
+    powerState: 'on',
+    nodeReady: true,
+    bmcReachable: true,
+    kubernetesNode: 'tower-1',
+  },
   'r-2': {
     state: 'draining',
     powerState: 'on',
@@ -40,8 +46,8 @@ export async function fleet(store: Store): Promise<void> {
       ...Object.entries(statuses).map(([name, status]) =>
         put(`nodes/${name}/status`, { stateSince: 1_000_000, attempts: 0, ...status }),
       ),
-      put('nodes/r-1/metrics', { watts: 120, health: 'ok', at: 1 }),
-      put('nodes/r-3/metrics', { watts: 90, at: 1 }),
+      put('nodes/r-1/metrics', { watts: 120, celsius: 41, health: 'ok', at: 1 }),
+      put('nodes/r-3/metrics', { watts: 90, celsius: 20, at: 1 }),
       put('global/energy', {
         since: 0,
         at: 1,

@@ -96,7 +96,8 @@ describe('what is read from the store when somebody asks', () => {
     expect(Object.fromEntries([...told].filter(([name]) => expected[name] !== undefined))).toEqual(expected);
     expect([...told.keys()].filter((name) => name.startsWith('bamel_build_info'))).toHaveLength(1);
     // One that is off draws nothing, whatever was measured before.
-    expect([...told.keys()].filter((name) => name.startsWith('bamel_machine_watts'))).toHaveLength(1);
+    for (const measured of ['bamel_machine_watts', 'bamel_machine_temperature_celsius'])
+      expect([...told.keys()].filter((name) => name.startsWith(measured))).toHaveLength(1);
   });
 
   test('asked again it is the same, not twice as much', async () => {
@@ -132,7 +133,10 @@ const expected: Readonly<Record<string, number>> = {
   'bamel_machines{pool="rack",state="draining"}': 1,
   'bamel_machines{pool="rack",state="off"}': 1,
   'bamel_machine_state_since_timestamp_seconds{machine="r-1",pool="rack",state="ready"}': 1_000,
+  'bamel_machine_info{machine="r-1",pool="rack",node="tower-1"}': 1,
+  'bamel_machine_info{machine="r-3",pool="rack",node=""}': 1,
   'bamel_machine_watts{machine="r-1",pool="rack"}': 120,
+  'bamel_machine_temperature_celsius{machine="r-1",pool="rack"}': 41,
   'bamel_machines_by_health{pool="rack",health="ok"}': 1,
   'bamel_machines_by_health{pool="rack",health="unknown"}': 2,
   'bamel_drain_pods_left{machine="r-2",pool="rack"}': 3,

@@ -74,6 +74,19 @@ test('what is shipped is what was promised', () => {
       'BamelBMCUnreachable',
       'BamelStoreUnreachable',
       'BamelDemandUnmet',
+      'BamelMachineHot',
+    ]),
+  );
+  expect(records.map(({ record }) => record)).toEqual(
+    expect.arrayContaining([
+      'node_cpu_utilization',
+      'node_memory_utilization',
+      'node_temperature',
+      'node_power_consumption',
+      'pending_pods_total',
+      'unschedulable_pods_total',
+      'pod_creation_rate',
+      'job_completion_rate',
     ]),
   );
 });
