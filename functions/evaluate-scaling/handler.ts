@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { createUnmetReporter } from '../../shared/adapters/kubernetes/unmet-reporter.ts';
 import { useOf } from '../../shared/core/cluster/node-use.ts';
+import { statisticsOf } from '../../shared/core/cluster/statistics.ts';
 import type { DecisionRecord, Intent } from '../../shared/core/decide/decision.ts';
 import { waitingPods } from '../../shared/core/decide/snapshot.ts';
 import { sampleOf } from '../../shared/core/energy/trend.ts';
@@ -20,13 +21,14 @@ import { openDecisions } from '../../shared/state/decisions.ts';
 import { openEnergy } from '../../shared/state/energy.ts';
 import { underLease } from '../../shared/state/leases.ts';
 import type { MachineRecord } from '../../shared/state/machine-record.ts';
-import { applyEvent, resize, saveIdle } from '../../shared/state/machine-writes.ts';
+import { applyEvent, resize, saveMetrics } from '../../shared/state/machine-writes.ts';
 import { createTrendWriter } from '../../shared/state/trend.ts';
 import type { Deps } from '../deps.ts';
 import { createAlertQueue, nothingNew, respondInTime } from './alert-queue.ts';
-import { countEvaluation } from './evaluation-metrics.ts';
+import { countEvaluation, demandOf } from './evaluation-metrics.ts';
 import { createEvaluator, type Evaluator } from './evaluator.ts';
 import { logDecision, logUnmet } from './log-decision.ts';
+import { metricsNews } from './metrics-news.ts';
 import { createPressureQueue } from './pressure-queue.ts';
 import { decisionResponse } from './response.ts';
 
@@ -137,24 +139,27 @@ async function decideAndWrite(
             : await writeIntent(deps, intent, intent.kind, record, id, settings, lease);
         if (!written) conflicts += 1;
       }
-    for (const { machine, idleSince } of decision.idle) {
-      const record = byName.get(machine);
-      if (record) await saveIdle(deps.inventory, record, { idleSince }, lease);
-    }
+    const use = useOf(cluster);
+    await saveMetrics(deps.inventory, metricsNews(decision, records, cluster, use, deps.clock.now()), lease);
     await triggers.save(lease);
     const acted = !settings.dryRun && decision.intents.length > conflicts;
     await Promise.all([
-      recordDecision(id, decision.record, acted, lease),
+      recordDecision(
+        id,
+        decision.record,
+        acted,
+        lease,
+        statisticsOf(
+          { machines: records, cluster, use, demand: demandOf(decision.record) },
+          deps.clock.now(),
+        ),
+      ),
       countEnergy(records, lease, deps.clock.now()),
       saveNeeds(lease),
     ]);
     const now = deps.clock.now();
     await writeTrend(
-      (since) =>
-        sampleOf(
-          { machines: records, use: useOf(cluster), waiting: waitingPods(cluster).length, since },
-          now,
-        ),
+      (since) => sampleOf({ machines: records, use, waiting: waitingPods(cluster).length, since }, now),
       lease,
       now,
     );

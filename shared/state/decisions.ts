@@ -1,3 +1,4 @@
+import type { ClusterStatistics } from '../core/cluster/statistics.ts';
 import type { DecisionRecord } from '../core/decide/decision.ts';
 import type { Entry, Lease, Store } from '../ports/store.ts';
 import { decode, encode } from './codec.ts';
@@ -11,9 +12,17 @@ interface Stats {
   readonly evaluations: number;
   readonly decisions: number;
   readonly lastEvaluation: { readonly at: number; readonly decision: string; readonly summary: string };
+  /** As of the last evaluation. */
+  readonly cluster?: ClusterStatistics | undefined;
 }
 
-type RecordDecision = (id: string, record: DecisionRecord, acted: boolean, lease: Lease) => Promise<void>;
+type RecordDecision = (
+  id: string,
+  record: DecisionRecord,
+  acted: boolean,
+  lease: Lease,
+  cluster?: ClusterStatistics,
+) => Promise<void>;
 
 /**
  * Reads the statistics now, under the caller's lease, and returns a function that stores a decision and
@@ -28,7 +37,7 @@ export async function openDecisions(store: Store): Promise<RecordDecision> {
 async function recordDecision(
   store: Store,
   entry: Entry | undefined,
-  ...[id, record, acted, lease]: Parameters<RecordDecision>
+  ...[id, record, acted, lease, cluster]: Parameters<RecordDecision>
 ): Promise<void> {
   const key = keys.global('stats');
   const before = entry && decode<Stats>(key, entry.value);
@@ -41,6 +50,7 @@ async function recordDecision(
       decision: news ? id : (before?.lastEvaluation.decision ?? id),
       summary: record.summary,
     },
+    cluster,
   };
   const { committed } = await store.commit(
     [lease.fence, { key, revision: entry?.revision ?? 0 }],

@@ -153,19 +153,41 @@ export async function saveObservation(
   return committed;
 }
 
-/** Saves since when a machine has been idle. */
-export async function saveIdle(
-  inventory: Inventory,
-  record: MachineRecord,
-  metrics: MachineMetrics,
+/** Two conditions for each machine, and the fence, within the store's limit of 100. */
+const metricsPerCommit = 45;
+
+export interface MetricsNews {
+  readonly record: MachineRecord;
+  readonly metrics: MachineMetrics;
+}
+
+/** Saves what an evaluation found about machines. A concurrent write wins: the next evaluation repeats it. */
+export async function saveMetrics(
+  { store }: Inventory,
+  news: readonly MetricsNews[],
   lease: Lease,
 ): Promise<void> {
-  const key = keys.node(record.spec.name, 'metrics');
-  await inventory.store.commit(
-    [lease.fence, { key, revision: record.revisions.metrics }],
-    [{ put: key, value: encode({ ...record.metrics, ...metrics }) }],
-  );
+  const save = (some: readonly MetricsNews[]) =>
+    store.commit(
+      [lease.fence, ...some.flatMap(({ record }) => ifUnchanged(record))],
+      some.map(({ record, metrics }) => ({
+        put: keys.node(record.spec.name, 'metrics'),
+        value: encode({ ...record.metrics, ...metrics }),
+      })),
+    );
+  for (let from = 0; from < news.length; from += metricsPerCommit) {
+    const batch = news.slice(from, from + metricsPerCommit);
+    const { committed } = await save(batch);
+    // One machine that changed meanwhile does not keep the others from being saved.
+    if (!committed && batch.length > 1) for (const one of batch) await save([one]);
+  }
 }
+
+/** The second condition does not bring back a machine that has just been removed. */
+const ifUnchanged = ({ spec, revisions }: MachineRecord): Condition[] => [
+  { key: keys.node(spec.name, 'metrics'), revision: revisions.metrics },
+  { key: keys.node(spec.name, 'spec'), revision: revisions.spec },
+];
 
 /** Saves the measurements of a BMC. A concurrent write wins: the next read measures again. */
 export async function saveMeasured(
@@ -178,14 +200,9 @@ export async function saveMeasured(
   const news = measured && isNews(record.metrics, measured, now) ? { ...measured, at: now } : undefined;
   if (!news && log === record.metrics.log) return;
   const key = keys.node(record.spec.name, 'metrics');
-  await inventory.store.commit(
-    [
-      { key, revision: record.revisions.metrics },
-      // Does not bring back a machine that has just been removed.
-      { key: keys.node(record.spec.name, 'spec'), revision: record.revisions.spec },
-    ],
-    [{ put: key, value: encode({ ...record.metrics, ...news, log }) }],
-  );
+  await inventory.store.commit(ifUnchanged(record), [
+    { put: key, value: encode({ ...record.metrics, ...news, log }) },
+  ]);
 }
 
 /** Appends a boot step to the operation. A known step, and a step of an ended operation, are not written. */

@@ -2,7 +2,12 @@ import type { MachineEvent } from '../../shared/core/machine/lifecycle.ts';
 import type { Lease, Store } from '../../shared/ports/store.ts';
 import type { Inventory } from '../../shared/state/inventory.ts';
 import type { MachineRecord } from '../../shared/state/machine-record.ts';
-import { applyEvent, recordCommand, saveIdle, saveObservation } from '../../shared/state/machine-writes.ts';
+import {
+  applyEvent,
+  recordCommand,
+  saveMetrics,
+  saveObservation,
+} from '../../shared/state/machine-writes.ts';
 import { leaseOf, now, openInventory, powerOn, recordOf, revisionOf, settings } from './inventory-harness.ts';
 
 let store: Store;
@@ -163,11 +168,11 @@ describe('what is seen of a machine', () => {
   });
 
   test('what an evaluation remembers is fenced too', async () => {
-    await saveIdle(inventory, await recordOf(inventory), { idleSince: 5 }, lease);
+    await saveMetrics(inventory, [{ record: await recordOf(inventory), metrics: { idleSince: 5 } }], lease);
     expect((await recordOf(inventory)).metrics).toEqual({ idleSince: 5 });
     const record = await recordOf(inventory);
     await takeOver();
-    await saveIdle(inventory, record, { idleSince: 6 }, lease);
+    await saveMetrics(inventory, [{ record, metrics: { idleSince: 6 } }], lease);
     expect((await recordOf(inventory)).metrics).toEqual({ idleSince: 5 });
   });
 });

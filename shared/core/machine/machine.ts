@@ -123,6 +123,8 @@ export type PowerVerb = 'on' | 'soft-off' | 'hard-off';
 export interface MachineMetrics {
   /** Since when no pod needs the node; absent while one does. */
   readonly idleSince?: number | undefined;
+  /** What the pods on its node request; absent while it does not serve. */
+  readonly utilization?: Utilization | undefined;
   /** What its BMC measured, as of `at`; not written again while it stays about the same. */
   readonly watts?: number | undefined;
   readonly celsius?: number | undefined;
@@ -131,6 +133,14 @@ export interface MachineMetrics {
   readonly at?: number | undefined;
   /** Of the log that its BMC keeps; absent until it was read. */
   readonly log?: KnownLog | undefined;
+}
+
+/** Shares of what a node can allocate, from 0 to 1, as of `at`; not written again while they stay about the same. */
+export interface Utilization {
+  readonly cpu: number;
+  readonly memory: number;
+  readonly pods: number;
+  readonly at: number;
 }
 
 export type Health = 'ok' | 'warning' | 'critical' | 'unknown';
