@@ -22,6 +22,7 @@ export const knownOf = (mirror: Mirror): GroupSnapshot => ({
   pools: mirror.pools(),
   settings: mirror.settings(),
   offers: mirror.offers(),
+  providers: mirror.providers(),
 });
 
 function promisedSlices(mirror: Mirror, { target, operation }: Group): Machine[] {

@@ -1,3 +1,4 @@
+import type { ProviderState } from '../../shared/core/limits/provider-state.ts';
 import type { Offer } from '../../shared/core/remote/offer.ts';
 import type { PoolSpec, Settings } from '../../shared/core/settings.ts';
 import type { Clock } from '../../shared/ports/clock.ts';
@@ -10,6 +11,7 @@ import { keys, splitKey } from '../../shared/state/keys.ts';
 import type { MachineRecord } from '../../shared/state/machine-record.ts';
 import { createRecordReader, parseStored } from '../../shared/state/machine-record.ts';
 import type { StoredOffer } from '../../shared/state/offers.ts';
+import { providersIn } from '../../shared/state/providers.ts';
 import { type Instance, instanceId, instancesOf, type PoolState } from './instances.ts';
 import { noTarget, Target } from './target.ts';
 
@@ -32,6 +34,7 @@ export interface Mirror {
   pools(): readonly PoolSpec[];
   settings(): Settings;
   offers(): readonly Offer[];
+  providers(): readonly ProviderState[];
   /** The machine that a node is, by what it is known by. */
   find(node: { readonly providerID: string; readonly name: string }): MachineRecord | undefined;
   operation(id: string): StoredOperation | undefined;
@@ -58,6 +61,7 @@ export async function openMirror(store: Store, clock: Clock): Promise<Mirror> {
   const byNode = new Map<string, string>();
   const pools = new Map<string, Entry>();
   const targets = new Map<string, Entry>();
+  const providers = new Map<string, Entry>();
   const operations = new Map<string, Entry>();
   const offers = new Map<string, Entry>();
   const made = new Map<string, Group | undefined>();
@@ -110,6 +114,7 @@ export async function openMirror(store: Store, clock: Clock): Promise<Mirror> {
       made.delete(id);
       if (part === 'config') setOrDelete(pools, id, entry);
       if (part === 'target') setOrDelete(targets, id, entry);
+      if (part === 'provider') setOrDelete(providers, id, entry);
     } else if (key.startsWith(keys.operations)) {
       setOrDelete(operations, key.slice(keys.operations.length), entry);
       made.clear();
@@ -122,7 +127,7 @@ export async function openMirror(store: Store, clock: Clock): Promise<Mirror> {
     else if (change.type === 'delete') take(change.key, undefined);
     else {
       for (const name of parts.keys()) changed.add(name);
-      for (const map of [parts, pools, targets, operations, offers, made]) map.clear();
+      for (const map of [parts, pools, targets, providers, operations, offers, made]) map.clear();
       for (const entry of change.entries) take(entry.key, entry);
       settle();
     }
@@ -177,6 +182,7 @@ export async function openMirror(store: Store, clock: Clock): Promise<Mirror> {
         settings ? decode(settings.key, settings.value) : {},
       ),
     offers: () => [...offers.values()].map(({ key, value }) => decode<StoredOffer>(key, value).offer),
+    providers: () => providersIn([...pools.values(), ...providers.values()]),
     find({ providerID, name }) {
       settle();
       const machine = byId.get(providerID) ?? byId.get(name) ?? byNode.get(name);

@@ -1,6 +1,7 @@
 import type { Node } from '../../shared/core/cluster/cluster.ts';
 import { survey } from '../../shared/core/decide/indexed-snapshot.ts';
 import type { Snapshot } from '../../shared/core/decide/snapshot.ts';
+import type { ProviderState } from '../../shared/core/limits/provider-state.ts';
 import { createRoom } from '../../shared/core/limits/room.ts';
 import type { Machine } from '../../shared/core/machine/machine.ts';
 import type { Offer } from '../../shared/core/remote/offer.ts';
@@ -16,6 +17,7 @@ export interface GroupSnapshot {
   readonly pools: readonly PoolSpec[];
   readonly settings: Settings;
   readonly offers: readonly Offer[];
+  readonly providers?: readonly ProviderState[] | undefined;
 }
 
 /** What slices are to the Cluster Autoscaler: nodes of one size, of which so many more can be had. */
@@ -28,12 +30,13 @@ export interface LentGroup {
 export const mostAtOnce = 1_000;
 
 /** The snapshot for a decision about these machines: nodes as last observed. */
-export const snapshotOf = ({ machines, pools, settings, offers }: GroupSnapshot): Snapshot => ({
+export const snapshotOf = ({ machines, pools, settings, offers, providers }: GroupSnapshot): Snapshot => ({
   machines,
   pools,
   // How fast machines are powered on is for power-action to heed: here it would be taken for a lack of machines.
   settings: { ...settings, rateLimits: { perMinute: 0, perRack: 0, perCircuit: 0 } },
   offers,
+  providers,
   cluster: { pods: [], nodes: machines.flatMap(nodeOf) },
 });
 

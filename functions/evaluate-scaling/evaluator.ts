@@ -11,6 +11,7 @@ import type { MachineRecord } from '../../shared/state/machine-record.ts';
 import { createNeedRecorder } from '../../shared/state/need-history.ts';
 import { readOffers } from '../../shared/state/offers.ts';
 import { readPressure } from '../../shared/state/pressure.ts';
+import { readProviders } from '../../shared/state/providers.ts';
 import type { Deps } from '../deps.ts';
 import { createForecasts } from './forecasts.ts';
 import { createTriggers, type ReadTriggers } from './triggers.ts';
@@ -32,7 +33,7 @@ export function createEvaluator(deps: Deps): Evaluator {
   const recordNeeds = createNeedRecorder(inventory.store);
   const readForecasts = createForecasts(inventory.store);
   return async (added = []) => {
-    const [machines, pools, settings, cluster, book, pressure, offers] = await Promise.all([
+    const [machines, pools, settings, cluster, book, pressure, offers, providers] = await Promise.all([
       inventory.machines(),
       inventory.pools(),
       inventory.settings(),
@@ -40,6 +41,7 @@ export function createEvaluator(deps: Deps): Evaluator {
       readAlerts(inventory.store),
       readPressure(inventory.store, clock.now()),
       readOffers(inventory.store),
+      readProviders(inventory.store),
     ]);
     const triggers = await readTriggers(pools);
     const now = clock.now();
@@ -56,6 +58,7 @@ export function createEvaluator(deps: Deps): Evaluator {
       triggers: triggers.readings,
       pressure,
       offers,
+      providers,
       forecasts,
     };
     const decision = decide(snapshot, now);

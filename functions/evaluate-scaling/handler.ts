@@ -142,6 +142,8 @@ async function decideAndWrite(
     const use = useOf(cluster);
     await saveMetrics(deps.inventory, metricsNews(decision, records, cluster, use, deps.clock.now()), lease);
     await triggers.save(lease);
+    if (decision.record.reasons?.limits.some(({ code }) => code === 'provider-unchecked'))
+      await deps.sink.emit({ type: events.powerRequested, subject: 'providers', data: {} });
     const acted = !settings.dryRun && decision.intents.length > conflicts;
     await Promise.all([
       recordDecision(

@@ -10,6 +10,7 @@ import type { Timings } from '../../shared/core/settings.ts';
 import { seconds } from '../../shared/core/text.ts';
 import type { PowerError } from '../../shared/ports/power.ts';
 import type { MachineRecord } from '../../shared/state/machine-record.ts';
+import { refusedByProvider } from '../../shared/state/providers.ts';
 import type { Deps } from '../deps.ts';
 
 /** Failing BMCs, in the memory of this process; a success removes the entry. */
@@ -30,18 +31,22 @@ export interface CircuitBreaker {
 /** Several machines may share a BMC or a PDU. */
 const addressOf = ({ mgmtAddress, name }: MachineSpec): string => mgmtAddress ?? name;
 
-export function createCircuitBreaker({ clock, log, credentials, metrics }: Deps): CircuitBreaker {
+/** Compared only in this process: the store gets nothing that a password could be guessed from. */
+export async function secretDigest(
+  credentials: Deps['credentials'],
+  { bmcCredentials }: MachineSpec,
+): Promise<string | undefined> {
+  if (bmcCredentials === undefined || !credentials) return undefined;
+  const text = await credentials(bmcCredentials).then(JSON.stringify, () => 'not there');
+  return createHash('sha256').update(text).digest('base64');
+}
+
+export function createCircuitBreaker({ clock, log, credentials, metrics, inventory }: Deps): CircuitBreaker {
   const failing = new Map<string, BmcFailures>();
   const count = (): void =>
     metrics?.bmcsPaused.set([...failing.values()].filter(({ failures }) => failures >= maxFailures).length);
   const secrets = new Map<string, string>();
-
-  /** Compared only in this process: the store gets nothing that a password could be guessed from. */
-  const secretOf = async ({ bmcCredentials }: MachineSpec): Promise<string | undefined> => {
-    if (bmcCredentials === undefined || !credentials) return undefined;
-    const text = await credentials(bmcCredentials).then(JSON.stringify, () => 'not there');
-    return createHash('sha256').update(text).digest('base64');
-  };
+  const secretOf = (spec: MachineSpec): Promise<string | undefined> => secretDigest(credentials, spec);
 
   return {
     blocked(spec, { bmcTimeoutMs }) {
@@ -86,6 +91,8 @@ export function createCircuitBreaker({ clock, log, credentials, metrics }: Deps)
       return { until: clock.now() + refusedPauseMs, spec: revisions.spec, message };
     },
     async stillRefused({ spec, status: { refused }, revisions }) {
+      const ofProvider = spec.made && (await refusedByProvider(inventory.store, spec.pool, clock.now()));
+      if (ofProvider) return ofProvider;
       if (!refused) {
         secrets.delete(spec.name);
         return undefined;

@@ -2,12 +2,15 @@ import type { z } from 'zod';
 import { handlePowerInput, PowerInput } from '../../shared/by-hand/power-input.ts';
 import { stepOf } from '../../shared/core/machine/lifecycle.ts';
 import { done, rejected } from '../../shared/core/outcome.ts';
+import type { PoolSpec, Settings } from '../../shared/core/settings.ts';
 import { forEachConcurrently, singleFlight } from '../../shared/process/concurrency.ts';
 import type { Handler } from '../../shared/server/function.ts';
 import type { MachineRecord } from '../../shared/state/machine-record.ts';
+import { readProviders } from '../../shared/state/providers.ts';
 import type { Deps } from '../deps.ts';
 import { createCircuitBreaker } from './circuit-breaker.ts';
 import { createOrphanCollector } from './orphans.ts';
+import { createProviders } from './providers.ts';
 import { runPowerOperation } from './run-operation.ts';
 import { createSweep } from './sweep.ts';
 
@@ -21,7 +24,19 @@ export function powerAction(deps: Deps): Handler<z.output<typeof PowerInput>> {
   const breaker = createCircuitBreaker(deps);
   const sweep = createSweep(deps, breaker);
   const collectOrphans = createOrphanCollector(deps);
-  const operate = singleFlight((machine, signal) => runPowerOperation(deps, machine, signal, breaker));
+  const providers = createProviders(deps);
+  const operate = singleFlight((machine, signal) =>
+    runPowerOperation(deps, machine, signal, breaker, providers),
+  );
+  /** Orphans are not looked for at a provider that refuses. */
+  const checkPools = async ({ timings }: Settings, signal: AbortSignal): Promise<void> => {
+    const pools = await deps.inventory.pools();
+    await providers.check(pools, timings, signal);
+    const states = new Map((await readProviders(deps.inventory.store)).map((one) => [one.pool, one]));
+    const isUsable = ({ name, template }: PoolSpec): boolean =>
+      template.provider?.offers !== undefined || states.get(name)?.checked === true;
+    await collectOrphans(pools.filter(isUsable), signal);
+  };
   return async (input, { signal }) => {
     const { machine, lift } = input;
     const begun = await handlePowerInput(deps, input);
@@ -47,7 +62,7 @@ export function powerAction(deps: Deps): Handler<z.output<typeof PowerInput>> {
       forEachConcurrently(resting, atOnce.looks, async (record) => {
         if (!signal.aborted) results[record.spec.name] = await sweep(record, settings, signal);
       }),
-      machine === undefined && deps.inventory.pools().then((pools) => collectOrphans(pools, signal)),
+      machine === undefined && checkPools(settings, signal),
     ]);
     return done({ machines: results });
   };

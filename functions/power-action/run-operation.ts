@@ -14,6 +14,7 @@ import { reservePowerOn } from '../../shared/state/power-ons.ts';
 import type { Deps } from '../deps.ts';
 import { type CircuitBreaker, createCircuitBreaker } from './circuit-breaker.ts';
 import { conclude } from './conclude.ts';
+import { createProviders, type Providers } from './providers.ts';
 import { readPower } from './read-power.ts';
 import { isReturnable, returnMachine } from './return-machine.ts';
 import { type Attempt, send } from './send.ts';
@@ -31,12 +32,14 @@ export async function runPowerOperation(
   machine: string,
   signal: AbortSignal,
   breaker: CircuitBreaker = createCircuitBreaker(deps),
+  providers: Providers = createProviders(deps),
 ): Promise<string> {
   const settings = await deps.inventory.settings();
   const result = await underMachineLease(deps, machine, settings, { ms: maxRunMs, signal }, async (lease) => {
     const end = await pursueOperation(
       deps,
       breaker,
+      providers,
       machine,
       settings,
       AbortSignal.any([signal, lease.lost]),
@@ -51,6 +54,7 @@ export async function runPowerOperation(
 async function pursueOperation(
   deps: Deps,
   breaker: CircuitBreaker,
+  providers: Providers,
   machine: string,
   settings: Settings,
   signal: AbortSignal,
@@ -79,6 +83,7 @@ async function pursueOperation(
     const attempt: Attempt = {
       deps,
       breaker,
+      providers,
       driver: () => {
         driver ??= deps.driverFor(spec);
         return driver;
@@ -98,11 +103,12 @@ async function pursueOperation(
       await pause();
       continue;
     }
+    if (first) finalError ??= await providers.blocked(spec);
     const pool = pools.find(({ name }) => name === record.spec.pool);
     const late = pool && overdue(record, pool, timings, clock.now(), record.since);
     const ended =
       (finalError && (await failOperation(attempt, finalError))) ||
-      (late && (await conclude(attempt, withCause(late, unclear), { powerState: seen.power })));
+      (late && (await endLate(attempt, withCause(late, unclear), seen.power)));
     if (ended) return ended;
 
     const result = await readPower({ driver: attempt.driver, breaker, record, spec, timings, signal });
@@ -130,6 +136,7 @@ async function pursueOperation(
       const granted = hasSameSize(operation, record) ? result.reading?.resources : undefined;
       if (await saveGranted(deps, record, granted, lease)) continue;
       event = { type: seen.power === 'on' ? 'powered-on' : 'powered-off' };
+      if (seen.power === 'on') await providers.made(spec);
     } else if (step.kind === 'command') {
       const failed = await send(attempt, step.verb, step.why, slot?.extra);
       finalError = failed?.final ? failed : undefined;
@@ -163,6 +170,25 @@ const failure = ({ operation }: OperationRecord, message: string): MachineEvent 
 const withCause = (event: MachineEvent, why: string | undefined): MachineEvent =>
   event.type === 'failed' && why ? { ...event, message: `${event.message}: ${why}` } : event;
 
+/** Ends an operation that took too long. */
+async function endLate(
+  attempt: Attempt,
+  event: MachineEvent,
+  powerState: Power,
+): Promise<string | undefined> {
+  if (event.type === 'failed') await countFailure(attempt, { code: 'timeout', message: event.message });
+  return conclude(attempt, event, { powerState });
+}
+
+/** A machine that is not made tells about its provider. */
+async function countFailure(
+  { providers, operation, settings }: Attempt,
+  error: Pick<PowerError, 'code' | 'message'>,
+): Promise<void> {
+  const { goal, spec } = operation.operation;
+  if (goal === 'on') await providers.failed(spec, error, settings.timings);
+}
+
 /** Fails the operation. Refused credentials are stored, so that retries do not lock the account. */
 async function failOperation(attempt: Attempt, error: PowerError): Promise<string | undefined> {
   const { breaker, record, operation } = attempt;
@@ -170,6 +196,7 @@ async function failOperation(attempt: Attempt, error: PowerError): Promise<strin
     error.code === 'auth' &&
     (await breaker.stillRefused(record)) === undefined &&
     (await breaker.refused(record, error.message));
+  await countFailure(attempt, error);
   return conclude(attempt, failure(operation, error.message), {
     powerState: 'unknown',
     bmcReachable: error.code !== 'config',

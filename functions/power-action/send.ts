@@ -7,10 +7,12 @@ import type { MachineRecord } from '../../shared/state/machine-record.ts';
 import { type ExtraWrites, recordCommand } from '../../shared/state/machine-writes.ts';
 import type { Deps } from '../deps.ts';
 import type { CircuitBreaker } from './circuit-breaker.ts';
+import type { Providers } from './providers.ts';
 
 export interface Attempt {
   readonly deps: Deps;
   readonly breaker: CircuitBreaker;
+  readonly providers: Providers;
   readonly driver: () => Promise<PowerDriver>;
   readonly record: MachineRecord;
   readonly operation: OperationRecord;

@@ -172,7 +172,7 @@ async function finalizePool(context: SyncContext, known: StoreState, pool: Resou
       });
       return;
     }
-    for (const part of ['members', 'config', 'source'] as const) {
+    for (const part of ['members', 'config', 'source', 'provider'] as const) {
       const entry = known.described.get(keys.pool(pool.name, part));
       if (!entry) continue;
       await commitOne(

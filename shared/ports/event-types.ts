@@ -9,6 +9,7 @@ export const events = {
   nodeChanged: 'dev.bamel.node.changed',
   inventoryChanged: 'dev.bamel.inventory.changed',
   powerRequested: 'dev.bamel.power.requested',
+  providerChecked: 'dev.bamel.provider.checked',
   drainRequested: 'dev.bamel.drain.requested',
   machinePowered: 'dev.bamel.machine.powered',
   machineJoined: 'dev.bamel.machine.joined',

@@ -10,7 +10,7 @@ export const keys = {
   offer: (id: string) => `/baremetal/offers/${id}`,
   node: (id: string, part: 'spec' | 'status' | 'metrics' | 'events' | 'source') =>
     `/baremetal/nodes/${id}/${part}`,
-  pool: (name: string, part: 'members' | 'config' | 'source' | 'target') =>
+  pool: (name: string, part: 'members' | 'config' | 'source' | 'target' | 'provider') =>
     `/baremetal/pools/${name}/${part}`,
   global: (
     part:

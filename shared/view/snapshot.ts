@@ -6,6 +6,7 @@ import { readAlerts } from '../state/alerts.ts';
 import type { Inventory } from '../state/inventory.ts';
 import { readOffers } from '../state/offers.ts';
 import { readPressure } from '../state/pressure.ts';
+import { readProviders } from '../state/providers.ts';
 
 /**
  * The current input of a decision, for explanations. Triggers are left out: they are queried only for
@@ -23,7 +24,7 @@ export async function snapshotNow({
   readonly ownNode?: string | undefined;
 }): Promise<Snapshot> {
   const now = clock.now();
-  const [machines, pools, settings, view, book, pressure, offers] = await Promise.all([
+  const [machines, pools, settings, view, book, pressure, offers, providers] = await Promise.all([
     inventory.machines(),
     inventory.pools(),
     inventory.settings(),
@@ -31,6 +32,7 @@ export async function snapshotNow({
     readAlerts(inventory.store),
     readPressure(inventory.store, now),
     readOffers(inventory.store),
+    readProviders(inventory.store),
   ]);
   return {
     machines,
@@ -40,6 +42,7 @@ export async function snapshotNow({
     alerts: alertReadings(book, now),
     pressure,
     offers,
+    providers,
     ownNode,
   };
 }

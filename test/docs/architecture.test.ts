@@ -57,7 +57,9 @@ test('the store table has every key and no other', () => {
   expect(written.sort()).toEqual(
     [
       ...(['spec', 'status', 'metrics', 'events', 'source'] as const).map((part) => keys.node('{id}', part)),
-      ...(['config', 'members', 'source', 'target'] as const).map((part) => keys.pool('{name}', part)),
+      ...(['config', 'members', 'provider', 'source', 'target'] as const).map((part) =>
+        keys.pool('{name}', part),
+      ),
       ...(['config', 'stats', 'source', 'power-ons', 'alerts', 'triggers', 'energy', 'caption'] as const).map(
         (part) => keys.global(part),
       ),

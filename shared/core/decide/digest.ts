@@ -100,6 +100,7 @@ export function digestOf({ machines, pools, settings, cluster, ...rest }: Snapsh
   part('pressure', rest.pressure);
   part('forecast', rest.forecasts);
   part('offer', rest.offers);
+  part('provider', rest.providers);
   const of = digestsOf(hasher, pods);
   for (let index = 0; index < pods.length; index += 1) {
     high = (high + (of[2 * index] as number)) >>> 0;

@@ -1,5 +1,6 @@
 import type { ClusterView, Pod, PodRef } from '../cluster/cluster.ts';
 import type { PoolForecast } from '../forecast/pool-forecast.ts';
+import type { ProviderState } from '../limits/provider-state.ts';
 import { type Capacity, capacityOf } from '../machine/lifecycle.ts';
 import type { Machine } from '../machine/machine.ts';
 import type { Offer } from '../remote/offer.ts';
@@ -65,6 +66,8 @@ export interface Snapshot {
   readonly forecasts?: readonly PoolForecast[] | undefined;
   /** Offers of remote clusters; expired ones may be among them. */
   readonly offers?: readonly Offer[] | undefined;
+  /** Of pools that make their machines on demand; a pool without an entry is not limited by it. */
+  readonly providers?: readonly ProviderState[] | undefined;
   /** The node this process runs on: never powered off. */
   readonly ownNode?: string | undefined;
 }

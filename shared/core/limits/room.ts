@@ -5,6 +5,7 @@ import type { Ceiling } from '../reasons/limits.ts';
 import type { Reason } from '../reasons/reason.ts';
 import { isHeld, offersById, rateOf, rounding } from '../remote/slice-rules.ts';
 import type { Ceilings } from '../settings.ts';
+import { providerLimit } from './provider-state.ts';
 import { poweredOnAt } from './times.ts';
 
 /** How much more may be powered on in this decision. */
@@ -45,6 +46,8 @@ export function createRoom(situation: Situation): Room {
   // One that is on and grows is no further machine.
   const one: Amount = ({ name }) => (there.has(name) ? 0 : 1);
   const meters = [
+    // First: a limit that is reached because of machines that failed is not the reason to show.
+    ...providerMeters(situation),
     ...poolMeters(situation, one),
     ...clusterMeters(situation, one),
     ...rateMeters(situation, one),
@@ -133,7 +136,8 @@ function ceilings(limits: Ceilings, one: Amount, { specs, cost: costs, pool }: O
   return rows.filter(({ most }) => most > 0).map((row) => ({ ...row, pool }));
 }
 
-const isOn = (machine: Machine): boolean => capacityOf(machine) !== 'none';
+/** A machine made on demand counts until its record is gone: a failed one may exist, and its successor fails too. */
+const isOn = (machine: Machine): boolean => capacityOf(machine) !== 'none' || machine.spec.made === true;
 
 /** What machines cost that are on, or may be. */
 function costOf(machines: readonly Machine[], situation: Situation): number {
@@ -189,6 +193,20 @@ function offerMeters({ offers = [], machines }: Situation): Meter[] {
       used: sum(held, of(name)),
       why: { code: 'offer-used-up', offer: id, resource: name, most },
     }));
+  });
+}
+
+/** A provider that was not checked, or that refuses, makes no machines; one that refused makes one at a time. */
+function providerMeters({ providers = [], members, now }: Situation): Meter[] {
+  const isMade = ({ made, offer }: MachineSpec): boolean => made === true && offer === undefined;
+  return providers.flatMap((provider) => {
+    const limit = providerLimit(provider, now);
+    if (!limit) return [];
+    const coming = (members.get(provider.pool) ?? []).filter(
+      (machine) => isMade(machine.spec) && capacityOf(machine) === 'coming',
+    );
+    const amount: Amount = (spec) => (isMade(spec) ? 1 : 0);
+    return [{ pool: provider.pool, amount, used: coming.length, ...limit }];
   });
 }
 

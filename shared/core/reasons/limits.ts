@@ -35,6 +35,16 @@ export const limitTexts = {
     `${ofWhom(of)} is at ${limit} ${most}${limit === 'hourlyCost' ? `: its budget of ${money(most)} per hour is used up` : ''}`,
   'batch-full': ({ pool, most }: PoolFact & { readonly most: number }) =>
     `pool ${pool} has ${most} on their way (batchSize)`,
+  'provider-unchecked': ({ pool }: PoolFact) =>
+    `the provider of pool ${pool} is not checked yet: its options, credentials and access are checked before the first machine is made`,
+  'provider-backed-off': ({
+    pool,
+    error,
+    forMs,
+  }: PoolFact & { readonly error: string; readonly forMs?: number | undefined }) =>
+    `pool ${pool} makes no machines: ${error}. It is tried again when that is corrected${forMs === undefined ? '' : ` or after ${seconds(forMs)}`}`,
+  'provider-on-trial': ({ pool, error }: PoolFact & { readonly error: string }) =>
+    `pool ${pool} makes one machine at a time until one succeeds; the last one failed: ${error}`,
   'rate-limited': ({ where, most }: { readonly where: string; readonly most: number }) =>
     `${where} may have ${most} power-ons per minute`,
   'offer-used-up': ({

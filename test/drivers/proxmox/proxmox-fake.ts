@@ -38,6 +38,8 @@ export class ProxmoxFake {
   deafGuests = false;
   /** Takes the request, does it, and never answers: by call. */
   readonly mute = new Set<string>();
+  /** Its token lacks the permission for these calls. */
+  readonly forbidden = new Set<string>();
   /** Reads what it is sent and answers nothing. */
   silent = false;
   token = token;
@@ -97,6 +99,7 @@ export class ProxmoxFake {
     };
     if (request.headers.authorization !== `PVEAPIToken=${this.token}`)
       return reply(401, { data: null, message: 'no such token' });
+    if (this.forbidden.has(call)) return reply(403, { data: null, message: 'Permission check failed' });
     if (!schemas[call]) return reply(501, { data: null, message: `Method '${call}' not implemented` });
     const errors = verify(call, parameters);
     if (Object.keys(errors).length > 0)
