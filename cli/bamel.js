@@ -1,16 +1,17 @@
 #!/usr/bin/env node
 // Runs the command under the Node.js that comes with the package, whichever one the shell found.
-import { spawn } from 'node:child_process';
-import { createRequire } from 'node:module';
+import module, { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const main = new URL('./main.ts', import.meta.url);
-
 if (Number(process.versions.node.split('.')[0]) >= 26) {
-  await import(main.href);
+  // Before the first TypeScript file: from the cache it is neither stripped of its types nor compiled again.
+  module.enableCompileCache();
+  await import('./main.ts');
 } else {
-  const child = spawn(pinnedNode(), [fileURLToPath(main), ...process.argv.slice(2)], { stdio: 'inherit' });
+  const { spawn } = await import('node:child_process');
+  const itself = fileURLToPath(import.meta.url);
+  const child = spawn(pinnedNode(), [itself, ...process.argv.slice(2)], { stdio: 'inherit' });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
   child.on('error', (error) => {
     console.error(`bamel: ${error.message}`);

@@ -1,5 +1,4 @@
 import type { Writable } from 'node:stream';
-import { durationMs } from '../shared/schema/duration.ts';
 
 /** The environment of a command; tests replace it. */
 export interface Io {
@@ -16,6 +15,9 @@ export interface Command {
   run(args: readonly string[], io: Io): Promise<number>;
 }
 
+/** Options are what the usage says they are. */
+export const flagsOf = (usage: string): string[] => [...new Set(usage.match(/--[a-z][a-z-]*/g) ?? [])];
+
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
@@ -27,13 +29,6 @@ export function storeUrl(flag: string | undefined, { env }: Io): string {
   throw new UsageError(
     'which store? Set BAMEL_STORE or give --store (embedded:path/to/file or etcd://host:2379)',
   );
-}
-
-/** A duration flag in milliseconds. */
-export function durationOf(flag: string, text: string): number {
-  const parsed = durationMs.safeParse(text);
-  if (parsed.success) return parsed.data;
-  throw new UsageError(`${flag} ${text}: ${parsed.error.issues[0]?.message}`);
 }
 
 /** A progress line on a terminal that is overwritten; nothing elsewhere. */

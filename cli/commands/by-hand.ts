@@ -1,7 +1,8 @@
 import { parseArgs } from 'node:util';
 import { actAndExit } from '../act.ts';
 import { type Action, actions } from '../actions.ts';
-import { type Command, durationOf, UsageError } from '../command.ts';
+import { type Command, UsageError } from '../command.ts';
+import { durationOf } from '../duration-flag.ts';
 import { sourceFlags, sourceUsage } from '../source.ts';
 
 /** The one machine that is meant. */

@@ -1,11 +1,11 @@
 import { didYouMean } from '../../shared/schema/did-you-mean.ts';
-import { type Command, UsageError } from '../command.ts';
+import { type Command, flagsOf, UsageError } from '../command.ts';
 import { kindList } from '../kinds.ts';
 import { outputs } from '../output/format.ts';
 
 type Commands = Readonly<Record<string, Command>>;
 
-export const completionCommand = (commands: () => Commands): Command => ({
+export const completionCommand = (commands: () => Promise<Commands>): Command => ({
   summary: 'print what completes bamel on the command line of a shell',
   usage: `bash|zsh|fish
   bash: source <(bamel completion bash)
@@ -19,7 +19,7 @@ export const completionCommand = (commands: () => Commands): Command => ({
           ? `for which shell? ${Object.keys(scripts).join(', ')}`
           : `there is no completion for ${shell}.${didYouMean(shell, Object.keys(scripts))} There is one for ${Object.keys(scripts).join(', ')}`,
       );
-    stdout.write(script(commands()));
+    stdout.write(script(await commands()));
     return 0;
   },
 });
@@ -45,11 +45,10 @@ const wordsOf: Readonly<Record<string, readonly string[]>> = {
   completion: ['bash', 'zsh', 'fish'],
 };
 
-/** Options are what the usage says they are. */
-function followsOf(name: string, { usage }: Command): Follows {
-  const flags = [...new Set(usage.match(/--[a-z][a-z-]*/g) ?? [])];
-  return { words: [...(wordsOf[name] ?? []), ...flags, '--help'], machines: /\bMACHINE\b/.test(usage) };
-}
+const followsOf = (name: string, { usage }: Command): Follows => ({
+  words: [...(wordsOf[name] ?? []), ...flagsOf(usage), '--help'],
+  machines: /\bMACHINE\b/.test(usage),
+});
 
 const machinesFrom = `bamel get machines -o name 2>/dev/null | sed 's,^machine/,,'`;
 

@@ -37,7 +37,7 @@ export const describeCommand: Command = {
     try {
       const found = await view.find(source, name);
       if (found === undefined) throw new Error(`there is no ${one} ${name}. bamel get ${one}s lists them`);
-      if (output === 'json' || output === 'yaml') io.stdout.write(documentOf(found, output));
+      if (output === 'json' || output === 'yaml') io.stdout.write(await documentOf(found, output));
       else if (output === 'name') io.stdout.write(`${one}/${name}\n`);
       else io.stdout.write(view.text(found, io));
       return 0;

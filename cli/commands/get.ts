@@ -27,7 +27,7 @@ export const getCommand: Command = {
     try {
       const items = chosen(kind, await itemsOf(source, kind), names);
       if (values.watch) return await follow(source, kind, names, items, output, io);
-      io.stdout.write(rendered(kind, items, output, io, names.length === 1));
+      io.stdout.write(await rendered(kind, items, output, io, names.length === 1));
       if (items.length === 0 && (output === 'table' || output === 'wide'))
         io.stderr.write(`there are no ${kind.name}\n`);
       return 0;
@@ -65,7 +65,13 @@ function chosen({ one }: AnyKind, items: readonly Item[], names: readonly string
 const tableFor = ({ columns }: AnyKind, output: Output, io: Io) =>
   tableOf(columns, { wide: output === 'wide', colours: hasColours(io) });
 
-function rendered(kind: AnyKind, items: readonly Item[], output: Output, io: Io, single: boolean): string {
+async function rendered(
+  kind: AnyKind,
+  items: readonly Item[],
+  output: Output,
+  io: Io,
+  single: boolean,
+): Promise<string> {
   const [first] = items;
   switch (output) {
     case 'name':
@@ -92,18 +98,18 @@ async function follow(
   io: Io,
 ): Promise<number> {
   const table = tableFor(kind, output, io);
-  const print = (items: readonly Item[], isFirst: boolean): void => {
+  const print = async (items: readonly Item[], isFirst: boolean): Promise<void> => {
     if (output === 'table' || output === 'wide') {
       const shown = items.map(({ item }) => item);
       io.stdout.write(isFirst ? table.head(shown, Date.now()) : table.rows(shown, Date.now()));
     } else if (output === 'json') {
       for (const { raw } of items) io.stdout.write(`${JSON.stringify(raw)}\n`);
     } else if (output === 'yaml') {
-      for (const { raw } of items) io.stdout.write(`---\n${documentOf(raw, output)}`);
-    } else io.stdout.write(rendered(kind, items, output, io, false));
+      for (const { raw } of items) io.stdout.write(`---\n${await documentOf(raw, output)}`);
+    } else io.stdout.write(await rendered(kind, items, output, io, false));
   };
   const textOf = ({ raw }: Item): string => JSON.stringify(raw);
-  print(first, true);
+  await print(first, true);
   let known = new Set(first.map(textOf));
   for (;;) {
     await realClock.sleep(lookEveryMs);
@@ -112,7 +118,7 @@ async function follow(
     );
     // Lists that are newest first are followed as they grow.
     const news = items.filter((item) => !known.has(textOf(item)));
-    if (news.length > 0) print(news, false);
+    if (news.length > 0) await print(news, false);
     known = new Set(items.map(textOf));
   }
 }

@@ -8,7 +8,8 @@ import { comparePods } from '../../simulator/replay/pods-compare.ts';
 import { parseMachines, parsePods } from '../../simulator/replay/pods-csv.ts';
 import { podsTable } from '../../simulator/replay/pods-table.ts';
 import { type Money, reportOf, tableText } from '../../simulator/replay/report.ts';
-import { type Command, durationOf, UsageError } from '../command.ts';
+import { type Command, UsageError } from '../command.ts';
+import { durationOf } from '../duration-flag.ts';
 
 const outputs = ['table', 'json', 'svg', 'html'] as const;
 

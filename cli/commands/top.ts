@@ -26,7 +26,7 @@ export const topCommand: Command = {
     try {
       const items = (await itemsOf(source, kind)).toSorted((a, b) => wattsOf(b.item) - wattsOf(a.item));
       if (output === 'json' || output === 'yaml')
-        io.stdout.write(documentOf({ items: items.map(({ raw }) => raw) }, output));
+        io.stdout.write(await documentOf({ items: items.map(({ raw }) => raw) }, output));
       else if (output === 'name') io.stdout.write(items.map(({ name }) => `${kind.one}/${name}\n`).join(''));
       else {
         const pressed = kind.name === kinds.machines.name ? await pressureOf(source) : [];

@@ -1,4 +1,3 @@
-import { stringify } from 'yaml';
 import { didYouMean } from '../../shared/schema/did-you-mean.ts';
 import { UsageError } from '../command.ts';
 
@@ -18,8 +17,7 @@ export function outputOf(text: string): Output {
 }
 
 /** As a document that other programs read. */
-export function documentOf(value: unknown, output: 'json' | 'yaml'): string {
+export async function documentOf(value: unknown, output: 'json' | 'yaml'): Promise<string> {
   if (output === 'json') return `${JSON.stringify(value, undefined, 2)}\n`;
-  // Many read YAML 1.1, where on and off are booleans.
-  return stringify(value, { aliasDuplicateObjects: false, compat: 'yaml-1.1' });
+  return (await import('./yaml-text.ts')).yamlText(value);
 }

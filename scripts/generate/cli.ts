@@ -1,4 +1,4 @@
-import { commands, exit } from '../../cli/cli.ts';
+import { allCommands, exit } from '../../cli/cli.ts';
 import { kindList } from '../../cli/kinds.ts';
 
 const code = (text: string): string => `\`${text}\``;
@@ -20,7 +20,7 @@ const kindRows = kindList.map(
       .join(', ')} |`,
 );
 
-const sections = Object.entries(commands).map(
+const sections = Object.entries(await allCommands()).map(
   ([name, { summary, usage }]) =>
     `### ${name}\n\n${summary[0]?.toUpperCase()}${summary.slice(1)}.\n\n\`\`\`text\nbamel ${name} ${usage}`.trimEnd() +
     '\n```\n',

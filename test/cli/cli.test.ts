@@ -29,7 +29,7 @@ test.each([
   ['an unknown command', ['backpu'], 'there is no command backpu. Did you mean backup?'],
   ['a name that every object has', ['constructor'], 'there is no command constructor'],
   ['no store', ['backup'], 'Set BAMEL_STORE or give --store'],
-  ['an unknown option', ['backup', '--stoer', 'x'], "Unknown option '--stoer'"],
+  ['an unknown option', ['backup', '--stoer', 'x'], 'Did you mean --store?'],
   ['no file', ['restore', '--store', 'embedded:'], 'Give -f FILE'],
 ])('%s is a mistake in the usage: exit code 2', async (_name, args, message) => {
   const { code, stdout, stderr } = await runBamel(args);

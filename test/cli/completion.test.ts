@@ -1,7 +1,7 @@
 import { symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { commands } from '../../cli/cli.ts';
+import { commandNames } from '../../cli/cli.ts';
 import { describeWith, findProgram } from '../../tools/support/programs.ts';
 import { newFolder } from '../support/cleanup.ts';
 import { runBamel, runProgram } from './run-bamel.ts';
@@ -26,7 +26,7 @@ describeWith(['bash'], 'completion in bash', () => {
   test('commands, kinds, outputs, options and the names of machines', async () => {
     await writeFile(join(folder, 'bamel.bash'), await scriptFor('bash'));
     expect(await complete('un')).toEqual(['uncordon']);
-    expect(await complete('')).toEqual(expect.arrayContaining(Object.keys(commands)));
+    expect(await complete('')).toEqual(expect.arrayContaining(commandNames));
     expect(await complete('get', 'po')).toEqual(['pools', 'pods']);
     expect(await complete('get', 'machines', '-o', 'j')).toEqual(['json']);
     expect(await complete('get', '--wa')).toEqual(['--watch']);
@@ -36,7 +36,7 @@ describeWith(['bash'], 'completion in bash', () => {
 
 test.each(['zsh', 'fish'])('completion for %s names every command', async (shell) => {
   const script = await scriptFor(shell);
-  for (const name of Object.keys(commands)) expect(script).toContain(name);
+  for (const name of commandNames) expect(script).toContain(name);
 });
 
 describeWith(['zsh'], 'completion in zsh', () => {

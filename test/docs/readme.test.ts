@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { Writable } from 'node:stream';
 import { parse } from 'yaml';
-import { commands as cliCommands, runCli } from '../../cli/cli.ts';
+import { commandNames, runCli } from '../../cli/cli.ts';
 import { functionTable } from '../../functions/index.ts';
 import { createMetrics } from '../../shared/process/metrics.ts';
 import { readSettings } from '../../shared/process/settings.ts';
@@ -90,7 +90,7 @@ describe('shell blocks', () => {
 
   test.each(pages)('%s: bamel has the commands that are named in it', (page) => {
     const named = [...readText(page).matchAll(/`bamel ([a-z][a-z-]*)/g)].map(([, name = '']) => name);
-    expect(named.filter((name) => !Object.hasOwn(cliCommands, name))).toEqual([]);
+    expect(named.filter((name) => !commandNames.includes(name))).toEqual([]);
   });
 
   test('one page says how to run bamel in a checkout; all others write bamel', () => {
